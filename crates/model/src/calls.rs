@@ -20,7 +20,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// What an algorithm takes for a size; none where it does not serve it.
+    /// What an algorithm takes for a size; `None` if it does not serve it.
     fn predict(
         &self,
         fitted: &Fitted,
@@ -62,7 +62,7 @@ impl Row {
     }
 }
 
-/// From so many bytes on another algorithm is the fastest.
+/// The length from which another algorithm is the fastest.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Crossover {

@@ -109,7 +109,7 @@ impl Model {
         }
     }
 
-    /// How many hosts it knows one by one; none where it is the same for any number.
+    /// How many hosts it knows one by one; `None` if it is the same for any number.
     pub fn hosts(&self) -> Option<u32> {
         match self {
             Model::Hockney(hockney) => hockney.hosts,
@@ -139,7 +139,7 @@ impl Model {
         }
     }
 
-    /// What an experiment takes by the model; none where it cannot tell.
+    /// What an experiment takes by the model; `None` if the model has no prediction.
     pub(crate) fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
         self.says_at(timed, eager_bytes, End::Value)
     }
@@ -169,7 +169,7 @@ impl Model {
         })
     }
 
-    /// An experiment among its ranks; none where the model cannot tell what it takes.
+    /// An experiment among its ranks; `None` if the model has no prediction.
     fn schedule(&self, timed: &Timed) -> Option<Box<dyn Schedule>> {
         let ranks = timed.ranks.len() as u32;
         // The others are about messages between two ranks, and claim no more than these.
@@ -202,7 +202,7 @@ pub struct Check {
     pub fastest: f64,
     /// What the model says.
     pub predicted: f64,
-    /// What it says of a network that nobody else uses.
+    /// The prediction without other traffic.
     pub quiet: f64,
 }
 
@@ -300,7 +300,7 @@ impl Fitted {
     }
 }
 
-/// One of so many experiments of a kind may be off as it likes.
+/// One in this number of experiments of a kind may be off as it likes.
 const DISTURBED: usize = 100;
 /// LMO may be so far off for any experiment, also those that were held back.
 const LMO_LIMIT: f64 = 0.2;

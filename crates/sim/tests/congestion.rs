@@ -27,7 +27,7 @@ fn near(seen: f64, seconds: f64) {
 }
 
 #[test]
-fn so_many_messages_have_together_what_the_curve_says() {
+fn messages_together_have_what_the_curve_says() {
     let platform = read(SPEC).expect("a platform");
     let megabits = |count: u32| f64::from(count) * BYTES as f64 * 8e-6;
     for (count, together) in [(1, 400.0), (2, 800.0), (4, 800.0), (6, 600.0), (8, 400.0)] {

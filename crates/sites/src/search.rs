@@ -26,17 +26,17 @@ const PROMISING: f64 = 3.0;
 const GAIN: f64 = 0.999;
 /// Candidates this near to each other count as equally fast.
 const EQUAL: f64 = 1.005;
-/// So many times all parameters are gone through.
+/// The number of passes over all parameters.
 const SWEEPS: usize = 3;
-/// Blocks are cut into at most so many pieces.
+/// The largest number of pieces of a block.
 const MOST_PIECES: u64 = 16;
 /// But into none shorter than this.
 const LEAST_SEGMENT: u64 = 4 << 10;
-/// Or, where they fit the eager limit, into so many.
+/// The same for pieces that fit the eager limit.
 const MOST_EAGER: u64 = 64;
-/// When so many messages were simulated, nothing is tuned any more.
+/// The number of simulated messages after which nothing is tuned any more.
 const MOST_MESSAGES: u64 = 60_000;
-/// Or so many where a bound is known: settings that fit the platform come near it at once.
+/// The same where a bound is known: settings that fit the platform come near it at once.
 const MOST_WITH_BOUND: u64 = 30_000;
 
 impl Sites<'_> {
@@ -65,7 +65,7 @@ struct Search<'s, 'a> {
     shape: &'s Shape,
     bound: Option<Bound>,
     layout: Option<Layout>,
-    /// Seconds that nothing can beat; 0 where nobody knows.
+    /// A lower bound in seconds; 0 if unknown.
     least: f64,
     simulated: u32,
     messages: u64,
@@ -101,7 +101,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let equal = EQUAL * fastest(&all);
         let equals = all.iter().filter(|candidate| candidate.time <= equal).cloned().collect();
         let Some(best) = self.best_of(equals, equal)? else {
-            return Err(ChoiceError::Nobody("there is none".into()));
+            return Err(ChoiceError::Unserved("there is none".into()));
         };
         all.sort_by(|a, b| a.time.total_cmp(&b.time));
         Ok(Choice { best, all, bound: self.bound, simulated: self.simulated })
@@ -140,7 +140,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Candidate { algorithm, params, time, bytes, messages }
     }
 
-    /// Another setting, if it serves the call and takes at most so many seconds.
+    /// Another setting, if it serves the call and takes at most this number of seconds.
     fn try_within(
         &mut self,
         one: &Candidate,
@@ -149,7 +149,7 @@ impl<'s, 'a> Search<'s, 'a> {
     ) -> Result<Option<Candidate>, ChoiceError> {
         let schedule = match self.sites.schedule(self.shape, one.algorithm, &params) {
             Ok(schedule) => schedule,
-            Err(ChoiceError::Nobody(_)) => return Ok(None),
+            Err(ChoiceError::Unserved(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
         if load::least_time(self.sites.platform, &self.sites.hosts, &*schedule) > seconds {
@@ -178,7 +178,7 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             match self.try_out(algorithm, params) {
                 Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
-                Err(ChoiceError::Nobody(why)) => {
+                Err(ChoiceError::Unserved(why)) => {
                     // It is not tuned either.
                     stage.step();
                     refusals.push(why);
@@ -188,7 +188,7 @@ impl<'s, 'a> Search<'s, 'a> {
             stage.step();
         }
         match all.is_empty() {
-            true => Err(ChoiceError::Nobody(refusals.join("; "))),
+            true => Err(ChoiceError::Unserved(refusals.join("; "))),
             false => Ok(all),
         }
     }
@@ -203,7 +203,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(faster.unwrap_or(begun))
     }
 
-    /// Of those that are equally fast, the one that asks least. But nobody knows exactly which
+    /// Of those that are equally fast, the one that asks least. But it is not known exactly which
     /// messages a library sends eagerly: among calls that rest on it, the one that is fastest if
     /// none is, with any window that is as good if all are.
     fn best_of(
@@ -342,7 +342,7 @@ impl<'s, 'a> Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// The settings of an algorithm that fit the platform's rates, if anybody can tell.
+    /// The settings of an algorithm that fit the platform's rates, if they are known.
     fn fitting(&self, algorithm: &Algorithm, params: Params) -> Option<Params> {
         algorithm.parameters.iter().find(|(one, _)| *one == Parameter::Stripes)?;
         self.call()?.relay(params)

@@ -13,7 +13,7 @@ pub struct Route {
     pub source: Span,
     /// Where it belongs in Out.
     pub off: u64,
-    /// Who sends it to other sites: the origin, or the head of its site; nobody where it stays.
+    /// The sender to other sites: the origin, or the head of its site; `None` if it stays.
     pub crosser: Option<Rank>,
     /// Where the tree of each site begins.
     pub heads: Vec<Rank>,

@@ -127,7 +127,7 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
     stretches
 }
 
-/// So many parts of all of them.
+/// A share of `parts` parts of `all`.
 fn part(whole: u64, parts: u64, all: u64) -> u64 {
     (u128::from(whole) * u128::from(parts) / u128::from(all)) as u64
 }
@@ -155,7 +155,7 @@ fn in_order_of_arrival<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Piece
     pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
-/// The pieces of two ranks on so many channels, in turn.
+/// The pieces of two ranks on several channels, in turn.
 fn on_channels(mut pieces: Vec<Piece>, connections: u64) -> Vec<Piece> {
     let mut before: BTreeMap<Rank, u64> = BTreeMap::new();
     for piece in &mut pieces {

@@ -144,7 +144,7 @@ impl SiteTree {
     }
 }
 
-/// Ranks in so many groups of neighbours, the larger groups first.
+/// Ranks in `count` groups of neighbours, the larger groups first.
 fn groups(members: &[Rank], count: usize) -> Vec<&[Rank]> {
     let (each, larger) = (members.len() / count, members.len() % count);
     let mut rest = members;

@@ -16,17 +16,17 @@ pub enum Refusal {
     ShortMessage {
         /// As it was asked for.
         size: usize,
-        /// It has so many bytes at least.
+        /// The least number of bytes.
         least: usize,
     },
     /// The sites have more or fewer ranks than there are.
     Sites {
         /// Of all sites together.
         counted: u64,
-        /// There are so many.
+        /// The number of ranks.
         ranks: usize,
     },
-    /// The long message does not fit into somebody's memory.
+    /// The long message does not fit into the memory of a machine.
     Memory(String),
 }
 

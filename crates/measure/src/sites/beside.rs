@@ -64,7 +64,7 @@ impl Course<'_> {
     }
 
     /// What the first host of a site sends or receives inside and across at once: more than its
-    /// card inside has, where it has another one for other sites. So many flows are inside that
+    /// card inside has, where it has another one for other sites. As many flows are inside that
     /// they take twice as long as those across, which begin later: the last byte is one of theirs.
     pub(super) fn beside(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
         let out = kind == Kind::OutBeside;
@@ -109,8 +109,8 @@ impl Found {
         share < SQUEEZED * across.each.value
     }
 
-    /// Of so many messages between one host and the others of its site, those that are under way
-    /// at once: messages of one pair may wait for each other.
+    /// Of a number of messages between one host and the others of its site, those that are under
+    /// way at once: messages of one pair may wait for each other.
     fn at_once(&self, messages: usize, site: usize) -> usize {
         match self.pairs_repeat {
             Some(true) => messages,

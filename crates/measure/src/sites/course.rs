@@ -19,7 +19,7 @@ const UNEVEN: f64 = 1.1;
 const LEAST_SHORT: usize = 32 << 10;
 const LEAST: usize = 256 << 10;
 pub(super) const MOST: usize = 16 << 20;
-/// A long message takes so many seconds more than a short one, inside a site and between sites.
+/// The seconds that a long message takes more than a short one, inside a site and between sites.
 const NEAR_SECONDS: f64 = 20e-3;
 const FAR_SECONDS: f64 = 40e-3;
 /// A simulated clock has no steps, and its messages are copied in real time: enough that what
@@ -34,7 +34,7 @@ const ROOM_FOR_TWO: f64 = 0.45;
 const BOTH: f64 = 1.5;
 /// No more flows than this are under way at once, but for pairs.
 pub(super) const MOST_FLOWS: usize = 64;
-/// Up to so many pairs, every number of them is measured.
+/// The number of pairs up to which every number of them is measured.
 const EVERY: usize = 4;
 
 /// Collective: finds the sites of a communicator's hosts and measures what is inside and between
@@ -71,7 +71,7 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
     Ok(course.found)
 }
 
-/// The sites that were told, in the order in which their hosts appear.
+/// The sites that were given, in the order in which their hosts appear.
 fn named_sites(sites: &[String], ranks: &[Rank]) -> (Vec<String>, Vec<u32>) {
     let mut names: Vec<String> = Vec::new();
     let of_host = ranks.iter().map(|&rank| {
@@ -147,7 +147,7 @@ impl Course<'_> {
 
     fn rate(&self, rule: &Rule, flows: &[Flow], size: usize) -> Result<Rated, CommError> {
         let takes_part = flows.iter().any(|flow| [flow.from, flow.to].contains(&self.comm.rank()));
-        // Whoever only waits needs no room.
+        // A rank that only waits needs no room.
         let buffer = vec![1; if takes_part { size } else { 0 }];
         let short = match self.starts_apart(flows) {
             true => size / 2,
@@ -300,7 +300,7 @@ impl Course<'_> {
             return Ok(());
         }
         self.repeat(pairs[0], one, out.min(into), size)?;
-        // So many connections would fill a card, and one more.
+        // As many connections as fill a card, and one more.
         let fan = |hosts: usize, card: f64| {
             let enough = ((card / one).ceil() as usize).saturating_add(1).min(MOST_FLOWS);
             if self.found.pairs_repeat == Some(true) { enough } else { enough.min(hosts) }

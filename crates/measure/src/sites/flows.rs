@@ -27,11 +27,11 @@ pub struct Work {
     pub delays: Vec<f64>,
 }
 
-/// One message of so many bytes for each flow, and an empty answer to each; on a sender the seconds
+/// One message of `size` bytes for each flow, and an empty answer to each; on a sender the seconds
 /// of each of its own, in the order of the flows, and nothing elsewhere.
 ///
-/// Nobody may send and receive. Receivers are ready before anybody sends, and senders wait for each
-/// other alone: where they are at one site, they begin within a latency of that site.
+/// No rank may send and receive. Receivers are ready before the first send, and senders wait for
+/// each other alone: where they are at one site, they begin within a latency of that site.
 pub fn once(
     comm: &dyn Comm,
     flows: &[Flow],
@@ -89,7 +89,7 @@ fn meet(comm: &dyn Comm, senders: &[Rank]) -> Result<(), CommError> {
     others.iter().try_for_each(|&other| comm.send(other, WORD, &[]))
 }
 
-/// Takes what the senders send, to one place again and again, as nobody reads it, and answers each.
+/// Takes what the senders send, to one place again and again, as it is not read, and answers each.
 fn receive(comm: &dyn Comm, senders: &[Rank], into: &mut [u8]) -> Result<(), CommError> {
     let into = Cell::from_mut(into).as_slice_of_cells();
     let mut queue = comm.queue();
@@ -97,7 +97,7 @@ fn receive(comm: &dyn Comm, senders: &[Rank], into: &mut [u8]) -> Result<(), Com
     for (slot, &from) in senders.iter().enumerate() {
         let place = into.as_ptr().cast_mut().cast();
         // SAFETY: the cells are borrowed until this function returns, and may be written to;
-        // nobody looks at them before the queue has said that all is over, or is dropped.
+        // they are not read before the queue has said that all is over, or is dropped.
         let progress = unsafe { queue.recv(slot as Slot, from, DATA, place, into.len()) }?;
         done.extend((progress == Progress::Done).then_some(slot as Slot));
     }

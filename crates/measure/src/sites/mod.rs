@@ -39,7 +39,7 @@ pub struct Asked<'a> {
     pub rule: Rule,
     /// Called now and then.
     pub alive: &'a dyn Fn(),
-    /// Is told how far it is.
+    /// Receives the progress.
     pub observer: &'a dyn Observer,
 }
 
@@ -89,9 +89,9 @@ impl Kind {
 pub struct Row {
     /// Which flows are under way at once.
     pub kind: Kind,
-    /// None where they come from several.
+    /// `None` if they come from several.
     pub from: Option<usize>,
-    /// None where they go to several.
+    /// `None` if they go to several.
     pub to: Option<usize>,
     /// Bytes a second of each flow and of all together.
     pub rated: Rated,
@@ -141,7 +141,7 @@ impl Found {
     }
 
     /// The fastest that a host was seen to send inside its site, and to receive, in bytes a second;
-    /// none where it is alone there.
+    /// `None` if it is alone there.
     pub fn card(&self, host: usize) -> [Option<Estimate>; 2] {
         let Host { rank, site, .. } = self.hosts[host];
         let mut best: [Option<Estimate>; 2] = [None, None];
@@ -181,7 +181,7 @@ impl Found {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SitesError {
-    /// All hosts are at one site; so many are there.
+    /// All hosts are at one site, with their number.
     OneSite {
         /// All that the ranks run on; 1 where they share one.
         hosts: usize,

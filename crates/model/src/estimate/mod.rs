@@ -82,21 +82,21 @@ impl Request {
 const MOST_BYTES: u64 = 1 << 30;
 /// Messages are short below 2 to this power.
 const SHORTEST_CURVE: u32 = 6;
-/// So many steps of protocols are sought at most, each by so many halvings.
+/// The largest number of protocol steps that are sought, and the halvings for each.
 const STEPS: usize = 8;
 const HALVINGS: usize = 4;
-/// Overheads of a host are measured with so many partners.
+/// The number of partners with which the overheads of a host are measured.
 const PARTNERS: usize = 2;
-/// Of so many ranks it is seen whether cards follow sizes.
+/// The number of ranks on which it is checked whether cards follow sizes.
 const HUBS: u32 = 2;
-/// And with messages of so many bytes, beside the sizes that are asked for: where protocols differ
+/// And the length of the messages, beside the sizes that are asked for: where protocols differ
 /// most, and bytes count.
 const SHORT_FAN: u64 = 1 << 10;
 /// A card is known that is known to such a part.
 const SHARP: f64 = 0.02;
 /// Where others disturb, a fan of more ranks than these tells a card.
 const FEW: usize = 8;
-/// A send that is not over after so many times what a round trip takes waits for its receive.
+/// A send that is not over after this number of round-trip times waits for its receive.
 const PATIENCE: f64 = 2.0;
 
 /// Collective: measures what every model is fitted to. On rank 0 what was measured; nothing
@@ -159,8 +159,8 @@ pub fn estimate_observed(
     Ok((comm.rank() == 0).then_some(experiments))
 }
 
-/// So many rounds at most; each has its part of the budget. One batch of them is done twice where
-/// others disturb.
+/// The largest number of rounds; each has its part of the budget. One batch of them is done twice
+/// where others disturb.
 fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
     let gaps = if request.gaps { sizes.len() + 1 } else { 0 };
     let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
@@ -197,7 +197,7 @@ fn find_steps(
         if course.leads() {
             let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
             let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-            // What goes wrong here goes wrong in the fit as well, and is told there.
+            // An error here is an error in the fit as well, and is reported there.
             let steps = Lmo::without_cards(&so_far, SeenIn::Fastest)
                 .map(|lmo| lmo.steps())
                 .unwrap_or_default();
@@ -271,7 +271,7 @@ fn compare_sizes(
     if course.leads() {
         let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
         let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-        // What goes wrong here goes wrong in the fit as well, and is told there.
+        // An error here is an error in the fit as well, and is reported there.
         let is_curved = |seen_in| {
             Lmo::without_cards(&so_far, seen_in).is_ok_and(|lmo: Lmo| !lmo.sizes.is_empty())
         };
@@ -303,8 +303,8 @@ fn around(hub: Rank, ranks: u32) -> Result<Plan, ModelError> {
 /// Cards that were not filled, or that the times hardly tell, although messages were under way at
 /// the same time; and where others disturb, those that few messages filled: one of two that meets
 /// others is late, and tells nothing of the card. Where a host's processor is slower than the ways
-/// from it, messages follow each other, and no number of them fills the card. What goes wrong here
-/// goes wrong in the fit as well, and is told there.
+/// from it, messages follow each other, and no number of them fills the card. An error here is an
+/// error in the fit as well, and is reported there.
 fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
     let ranks = experiments.ranks();
     let none = vec![0.0; 2 * ranks as usize];
@@ -355,7 +355,7 @@ fn follow(
     if course.leads() {
         let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
         let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-        // What goes wrong here goes wrong in the fit as well, and is told there.
+        // An error here is an error in the fit as well, and is reported there.
         let in_order = Lmo::without_cards(&so_far, SeenIn::Fastest).and_then(|mut lmo| {
             lmo.find_order(&so_far)?;
             Ok(lmo.in_order)
@@ -376,9 +376,9 @@ fn check(course: &mut Course, sizes: &[u64]) -> Result<(), ModelError> {
     let largest = sizes.last().copied().unwrap_or(1);
     let before = sizes.iter().rev().nth(1).copied().unwrap_or(largest.div_ceil(4));
     let bytes = (largest as f64 * before as f64).sqrt().round().max(1.0) as u64;
-    let everybody = Plan::of(vec![(0..ranks).collect()])?;
+    let all_ranks = Plan::of(vec![(0..ranks).collect()])?;
     for distance in [1, ranks / 2] {
-        course.batch(Kind::Shift { bytes, distance }, &everybody)?;
+        course.batch(Kind::Shift { bytes, distance }, &all_ranks)?;
     }
     for (hub, direction) in [(0, Direction::Out), (ranks / 2, Direction::In)] {
         course.batch(Kind::Fan { bytes, direction }, &around(hub, ranks)?)?;

@@ -16,7 +16,7 @@ pub(super) enum Once {
 }
 
 impl Once {
-    /// Room for a subset of so many ranks.
+    /// Room for a subset of `members` ranks.
     pub fn new(kind: Kind, members: usize) -> Result<Once, ModelError> {
         let pattern = |pattern: Pattern, bytes: u64| -> Result<Once, ModelError> {
             let work = Work::new(pattern, room(bytes, 1)?.len(), 1, Cache::Warm);
@@ -64,7 +64,7 @@ impl Once {
                         let double = Double { ranks, members: two(members)?, bytes };
                         execute(members, &double, sent, received)
                     }
-                    _ => Err(CommError::Argument { what: format!("{kind:?} is no schedule") }),
+                    _ => Err(CommError::Argument { what: format!("{kind:?} is not a schedule") }),
                 }
             }
         }

@@ -234,7 +234,7 @@ impl Comm for SimComm<'_, '_> {
             if let Some(regroup) = state.regroups.get_mut(&which) {
                 regroup.context = Some(first);
             }
-            // Whoever waits for something else looks in vain, once.
+            // A rank that waits for something else looks in vain, once.
             state.awake_all();
         }
         let answered = |state: &Guard<'_, '_>| {
@@ -298,7 +298,7 @@ impl SimQueue<'_, '_, '_> {
                 wrong.get_or_insert(truncated(from, label, data.len(), len));
                 return;
             }
-            // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
+            // SAFETY: the starter of the receive keeps `len` bytes at `target` valid and
             // untouched until its slot is reported, which happens when this returns.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
             spare.give_back(data);
@@ -423,7 +423,7 @@ impl Clock for SimClock<'_, '_> {
     fn sleep_until(&self, instant: f64) {
         let until = (instant - self.host.offset) / (1.0 + self.host.drift);
         if self.seat.sleep(until).is_err() && until.is_finite() {
-            // Nobody waits for anybody any more; a program that waits for an instant must see it.
+            // No rank waits for another any more; a program that waits for an instant must see it.
             let now = &mut self.seat.any_state().cluster.now;
             *now = now.max(until);
         }

@@ -8,7 +8,7 @@ use laneway_measure::sites::{Found, Kind, Rated, Row as Measured};
 
 use super::{Limits, WayLimits, helpers, lanes, order};
 
-/// So many hosts are named in a sentence.
+/// The number of hosts that are named in a sentence.
 const NAMED: usize = 8;
 
 /// What was measured between sites, and what follows from it.

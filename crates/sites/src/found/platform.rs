@@ -13,7 +13,7 @@ const ALIKE: f64 = 0.1;
 /// that are equally far.
 const AS_FAR: f64 = 0.03;
 
-/// Names of a platform have at most so many letters.
+/// The largest number of letters in a platform's name.
 const MOST_LETTERS: usize = 64;
 
 /// The text of a platform file with the hosts in the order of their ranks.
@@ -150,9 +150,9 @@ fn between(text: &mut String, found: &Found, limits: &Limits, ends: [usize; 2], 
             .any(|uplink| way.capacity.is_some_and(|capacity| capacity >= (1.0 - ALIKE) * uplink));
         way.capacity.filter(|_| !hidden)
     };
-    let told_apart = found.sites.len() == 2
+    let is_asymmetric = found.sites.len() == 2
         && (one_way(limits, a, b).is_some() || one_way(limits, b, a).is_some());
-    if !told_apart {
+    if !is_asymmetric {
         both("rate", [own(there), own(back)]);
         if own(there).or(own(back)).is_some() {
             congestion(text, [there, back]);
