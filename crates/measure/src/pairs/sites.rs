@@ -1,5 +1,5 @@
-//! Which ranks share a site, and so a way to the others: as given, or by the hosts' names;
-//! and else the latencies do.
+//! Which ranks share a site, and so a way to the others: as given, by the hosts' names, or else by
+//! the latencies.
 
 use super::error::Refusal;
 
