@@ -267,7 +267,7 @@ impl<'a> Exec<'a> {
     fn begin(&mut self) -> Result<(), CommError> {
         self.under_way = true;
         self.run.restart();
-        self.go_on()?;
+        self.advance()?;
         Ok(())
     }
 
@@ -306,11 +306,11 @@ impl<'a> Exec<'a> {
             self.under_way = false;
             return Ok(true);
         }
-        self.go_on()
+        self.advance()
     }
 
     #[inline]
-    fn go_on(&mut self) -> Result<bool, CommError> {
+    fn advance(&mut self) -> Result<bool, CommError> {
         let finished = self.run.poll(&mut self.port)?;
         if !finished && self.run.outstanding() == 0 {
             return Err(self.stuck());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use laneway_core::Rank;
 use laneway_message::Link;
-use laneway_processes::{Cores, Monotonic, lessen_timer_slack};
+use laneway_processes::{Cores, Monotonic, reduce_timer_slack};
 
 use crate::LocalComm;
 use crate::board::Board;
@@ -48,7 +48,7 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
     let board = Rc::new(Board::open(descriptor.as_fd(), size, transport)?);
     drop(descriptor);
     take_seat(&board, rank)?;
-    lessen_timer_slack();
+    reduce_timer_slack();
     let available = Cores::available();
     let cores = available.count();
     let bound = size <= cores && binding_wanted()? && available.bind(rank);

@@ -7,7 +7,7 @@ use laneway_core::{Row, Value};
 pub const PRECISION: &str = "precision";
 /// In a race it was stopped, as another one is faster.
 pub const STOPPED_EARLY: &str = "stopped early: slower";
-/// There was one repetition, which tells no interval.
+/// There was one repetition, which gives no interval.
 pub const SINGLE: &str = "single";
 /// The interval is Student's of the mean, as samples are too few for one of the median.
 pub const STUDENT: &str = "student";

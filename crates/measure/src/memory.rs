@@ -3,7 +3,7 @@
 use laneway_core::units::format_size;
 use laneway_core::{Comm, CommError, Rank};
 
-/// The machine's memory, where the system tells.
+/// The machine's memory, if the system reports it.
 pub fn memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

@@ -48,10 +48,10 @@ pub struct Point {
     pub outliers: u32,
     /// The median of how far apart the ranks began.
     pub skew: Option<f64>,
-    /// Each rank's mean, of methods that tell it.
+    /// Each rank's mean, of methods that give it.
     pub rank_means: Vec<f64>,
     /// Every rank's entry and exit on rank 0's clock, in seconds: repetition after repetition,
-    /// those that do not count too; empty where the method does not tell them.
+    /// those that do not count too; empty if the method does not give them.
     pub spans: Vec<(f64, f64)>,
     /// Seconds that the clocks of all ranks leave uncertain if ways are symmetric, at most.
     pub clock_error: f64,
@@ -169,7 +169,7 @@ pub struct Measuring<'t> {
     samples: Vec<Sample>,
     batches: u32,
     spread: Spread,
-    /// The next batch, on every rank; none before the first, which the rule alone tells.
+    /// The next batch, on every rank; none before the first, which the rule alone sets.
     next: Option<Pace>,
     /// When the last visit ended, by this rank's clock.
     left: Option<f64>,

@@ -35,7 +35,7 @@ pub fn broadcast(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> 
 /// look now and then, as receiving would keep a core busy that the others may need.
 pub(crate) fn broadcast_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
     if let Some(parent) = parent(comm.rank()) {
-        nap_until(comm, parent, BROADCAST)?;
+        sleep_until_message(comm, parent, BROADCAST)?;
     }
     broadcast(comm, numbers)
 }
@@ -43,19 +43,19 @@ pub(crate) fn broadcast_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<
 /// Collective: what [`gather`] does, with such ranks.
 pub(crate) fn gather_at_idle(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
     for child in children(comm.rank(), comm.size()) {
-        nap_until(comm, child, GATHER)?;
+        sleep_until_message(comm, child, GATHER)?;
     }
     gather(comm, own)
 }
 
-/// Seconds between two looks.
-const NAP: f64 = 1e-3;
+/// Seconds between two polls.
+const POLL_SECONDS: f64 = 1e-3;
 
 /// Returns when such a message is there; in virtual time at once, as it disturbs no rank.
-fn nap_until(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
+fn sleep_until_message(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
     let clock = comm.clock();
     while !clock.is_virtual() && comm.probe(Some(from), Some(tag), false)?.is_none() {
-        clock.sleep_until(clock.now() + NAP);
+        clock.sleep_until(clock.now() + POLL_SECONDS);
     }
     Ok(())
 }
@@ -81,7 +81,11 @@ pub fn gather(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
 /// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
 /// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
 /// and look now and then; `alive` is called each time.
-pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+pub(crate) fn wait_for_busy(
+    comm: &dyn Comm,
+    count: u32,
+    alive: &dyn Fn(),
+) -> Result<(), CommError> {
     if comm.rank() == 0 {
         return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
     }
@@ -91,13 +95,13 @@ pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(
     let clock = comm.clock();
     while !clock.is_virtual() && comm.probe(Some(0), Some(OVER), false)?.is_none() {
         alive();
-        clock.sleep_until(clock.now() + 5.0 * NAP);
+        clock.sleep_until(clock.now() + 5.0 * POLL_SECONDS);
     }
     comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }
 
 /// Collective: synchronises all ranks.
-pub(crate) fn meet(comm: &dyn Comm) -> Result<(), CommError> {
+pub(crate) fn synchronise(comm: &dyn Comm) -> Result<(), CommError> {
     gather(comm, &[])?;
     broadcast(comm, &mut [])
 }

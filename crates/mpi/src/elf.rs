@@ -124,7 +124,7 @@ mod tests {
         let error = verdict("narrow.so", &narrow).unwrap_err();
         assert!(error.into_failure().cause.contains("32-bit x86"));
         let error = verdict("text.so", b"INPUT(libmpi.so.12) ".repeat(9).as_slice()).unwrap_err();
-        assert!(error.into_failure().cause.contains("no ELF file"));
+        assert!(error.into_failure().cause.contains("not an ELF file"));
         assert!(check(&tree.path("absent.so")).is_err());
         assert!(check(&tree.path("")).is_err(), "a folder is not a library");
     }

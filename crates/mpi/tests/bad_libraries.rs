@@ -48,7 +48,7 @@ fn files_other_than_mpi_are_refused() {
     refused(&no_mpi(), "is not an MPI library\ncause: it has no MPI_Get_library_version");
     refused(&folder.join("absent.so"), "no MPI library at");
     refused(&file("empty.so", b""), "only 0 bytes");
-    refused(&file("text.so", &b"/* a linker script */\n".repeat(8)), "no ELF file");
+    refused(&file("text.so", &b"/* a linker script */\n".repeat(8)), "not an ELF file");
     refused(&file("truncated.so", &whole[..whole.len() / 2]), "truncated");
     let mut foreign = whole.clone();
     foreign[18] = if cfg!(target_arch = "x86_64") { 183 } else { 62 };

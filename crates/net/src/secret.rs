@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 4096;
 
 pub const TAG_BYTES: usize = 16;
 
-/// Tells keys of different purposes apart; four words of the digits of pi.
+/// Distinguishes keys of different purposes; four words of the digits of pi.
 const JOB: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89];
 

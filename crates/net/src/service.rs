@@ -140,7 +140,7 @@ impl Service {
                 return true;
             }
             shared.waiting.fetch_add(1, Ordering::Relaxed);
-            (endpoint.descriptors(), endpoint.rests_for(limit))
+            (endpoint.descriptors(), endpoint.max_sleep(limit))
         };
         let mut descriptors = [hot, others, shared.news.descriptor()];
         poll(&mut descriptors, rests);
@@ -203,7 +203,7 @@ impl Shared {
             stays_away = visits != seen[0] && (looks != seen[1] || !stays_away);
             let rests = if stays_away { AWAY } else { self.look(&mut descriptors) };
             seen = [visits, self.looks.load(Ordering::Relaxed)];
-            let rests = server.as_ref().map_or(rests, |server| server.rests_for(rests));
+            let rests = server.as_ref().map_or(rests, |server| server.max_sleep(rests));
             poll(&mut descriptors, rests);
             self.sleeps.store(false, Ordering::Relaxed);
             self.bell.silence();
@@ -242,6 +242,6 @@ impl Shared {
         self.sleeps.store(true, Ordering::Relaxed);
         let rests = if endpoint.has_observed() { Duration::ZERO } else { LONGEST };
         descriptors.extend(endpoint.descriptors());
-        endpoint.rests_for(rests)
+        endpoint.max_sleep(rests)
     }
 }

@@ -68,7 +68,7 @@ impl Incoming {
     pub fn post(&mut self, id: u64, mut bytes: Vec<u8>) -> Taken {
         bytes.clear();
         self.receives.push_back(Receive { id, bytes });
-        self.go_on()
+        self.advance()
     }
 
     /// The receives that nothing will come for.
@@ -92,7 +92,7 @@ impl Incoming {
             match taken {
                 Taken::InOrder => {
                     self.early.pop_front();
-                    return self.go_on();
+                    return self.advance();
                 }
                 Taken::NotReady => {}
                 other => return other,
@@ -143,7 +143,7 @@ impl Incoming {
     }
 
     /// Takes what came early and is due now.
-    fn go_on(&mut self) -> Taken {
+    fn advance(&mut self) -> Taken {
         while let Some(packet) = self.early.front_mut().and_then(Option::take) {
             let taken = self.append(packet.first, packet.last, &packet.bytes);
             if taken != Taken::InOrder {

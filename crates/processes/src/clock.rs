@@ -52,7 +52,7 @@ impl Clock for Monotonic {
 }
 
 /// Waits of this thread with a time limit end when they should, not up to 50 us later.
-pub fn lessen_timer_slack() {
+pub fn reduce_timer_slack() {
     // SAFETY: plain call on this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000, 0, 0, 0) };
 }

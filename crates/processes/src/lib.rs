@@ -51,7 +51,7 @@ pub mod shell;
 mod signals;
 
 pub use child::{REPORTED, kill_group, prepare_child, same_program};
-pub use clock::{Monotonic, lessen_timer_slack};
+pub use clock::{Monotonic, reduce_timer_slack};
 pub use cores::Cores;
 pub use host::hostname;
 pub use random::random_bytes;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use laneway_core::Exit;
 use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
-use laneway_processes::{Cores, Monotonic, hostname, lessen_timer_slack};
+use laneway_processes::{Cores, Monotonic, hostname, reduce_timer_slack};
 
 use crate::RanksComm;
 use crate::error::RanksError;
@@ -40,7 +40,7 @@ pub fn attach() -> Result<Option<RanksComm>, RanksError> {
     ATTACHED.store(true, Ordering::Relaxed);
     // SAFETY: no other thread runs yet, as the documentation demands. Children are no ranks.
     unsafe { std::env::remove_var(MARKER) };
-    lessen_timer_slack();
+    reduce_timer_slack();
     // Never shown: the secret is in it.
     let greeting =
         Greeting::parse(&next_line()).ok_or(RanksError::Launcher { what: "greeting" })?;

@@ -97,14 +97,14 @@ pub struct GlobalClock<'c> {
     tick: f64,
 }
 
-/// Seconds between two comparisons that tell a drift: the longer, the better, while the drift stays
+/// Seconds between two comparisons that give a drift: the longer, the better, while the drift stays
 /// the same.
 const LEAST_SPAN: f64 = 0.02;
 const MOST_SPAN: f64 = 10.0;
 /// More than any quartz drifts, as a part.
 pub const MOST_DRIFT: f64 = 2e-4;
 /// Seconds that no comparison is better than: of two that leave nothing to doubt, the one that is
-/// longer ago tells more.
+/// longer ago gives more.
 const LEAST_DOUBT: f64 = 1e-12;
 
 /// How a clock drifts.

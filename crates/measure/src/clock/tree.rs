@@ -12,7 +12,7 @@
 use laneway_core::{CommError, Rank};
 
 use super::{Epoch, GlobalClock, Heard, MOST_DRIFT};
-use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
+use crate::talk::{CLOCK, bytes_of, numbers_of, synchronise};
 
 /// In virtual time an undisturbed round trip always takes equally long: this number of trips like
 /// the shortest end a comparison, and fewer where it is as short as any before. What was shorter
@@ -56,7 +56,7 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
     }
     // Early ranks stay silent until the round ends: a long message into a slow
     // card delays every question there equally, and would not be noticed.
-    meet(clock.comm)?;
+    synchronise(clock.comm)?;
     own.lasted = clock.local() - begun;
     Ok(own)
 }
@@ -181,7 +181,7 @@ impl Default for Shortest {
 }
 
 impl Shortest {
-    /// Takes one more, and tells whether it is the shortest now.
+    /// Takes one more, and returns whether it is the shortest now.
     fn is_beaten(&mut self, took: f64) -> bool {
         self.in_vain = if took < SHORTER * self.took { 0 } else { self.in_vain + 1 };
         if EQUAL * took < self.took {

@@ -22,7 +22,7 @@ pub enum Ways {
     Pairs {
         /// How many ranks there are.
         ranks: usize,
-        /// Seconds, at `i * ranks + j`; infinite where no message tells.
+        /// Seconds, at `i * ranks + j`; infinite without a message.
         most: Vec<f64>,
     },
     /// Of each rank to rank 0, and of rank 0 to each.

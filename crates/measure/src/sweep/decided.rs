@@ -3,7 +3,7 @@
 
 use crate::timing::StartTime;
 
-/// What tells a point from the others of a run.
+/// What distinguishes a point from the others of a run.
 pub fn point_key(op: &str, algorithm: &str, form: &str, ranks: u32, size: u64) -> String {
     format!("{op}/{algorithm}/{form}/{ranks}/{size}")
 }

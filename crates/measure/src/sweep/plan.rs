@@ -307,7 +307,7 @@ impl Sweep {
         }
     }
 
-    /// As rows tell it: `barrier:tree`, or `reduce+barrier:tree`.
+    /// As rows show it: `barrier:tree`, or `reduce+barrier:tree`.
     pub fn isolation_and_start(&self) -> String {
         match self.start {
             Isolation::None => self.isolation.to_string(),

@@ -12,7 +12,7 @@ use super::need;
 use super::plan::{Case, Choice, Placer, Sweep};
 use super::row::row;
 use crate::operation::Answerer;
-use crate::talk::{broadcast, reunite};
+use crate::talk::{broadcast, wait_for_busy};
 use crate::timing::serves;
 use crate::{
     Collective, GlobalClock, Isolation, Measuring, Method, Point, Stage, flags, overlap, truth,
@@ -137,7 +137,7 @@ impl Sweep {
             if let Some(group) = if whole { Some(comm) } else { first.as_deref() } {
                 running.measure(group, later)?;
             }
-            reunite(comm, count, &|| observer.alive())?;
+            wait_for_busy(comm, count, &|| observer.alive())?;
         }
         running.conclude(comm)
     }

@@ -15,7 +15,7 @@ pub struct Skew {
     pub drift: f64,
 }
 
-/// A day: beyond, what a number of seconds can tell becomes coarse.
+/// A day: beyond, the resolution of a number of seconds becomes coarse.
 pub const MOST_OFFSET: f64 = 86_400.0;
 
 impl Skew {

@@ -38,7 +38,7 @@ pub const WARM_UP_CALLS: u32 = 2;
 /// begin apart meet other messages of their own; a bound has it where clocks are not one.
 const MEETING: f64 = 0.01;
 
-/// Calls of nothing that tell what a call costs by itself.
+/// Empty calls that give the cost of a call by itself.
 const NOTHINGS: u32 = 101;
 
 /// Where measurements happen: messages of our own, a clock, and what keeps repetitions apart.
@@ -121,7 +121,7 @@ pub struct Batch {
     pub samples: Vec<Sample>,
     /// Repetitions that do not count, as a rank began late.
     pub rejected: u32,
-    /// The mean of every rank over the batch, where a method tells it.
+    /// The mean of every rank over the batch, if a method gives it.
     pub rank_means: Vec<f64>,
     /// Every rank's entry and exit, if they are to be kept: repetition after repetition, rank after
     /// rank, on rank 0's clock.
@@ -211,7 +211,7 @@ pub(crate) struct Spans {
     tick: f64,
 }
 
-/// What a rank tells beside its entries and exits.
+/// What a rank reports beside its entries and exits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Remarks {
     /// When it was ready for the first repetition, by rank 0's clock.

@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// How long nothing is to be done if no request comes.
-    pub fn rests_for(&self, limit: Duration) -> Duration {
+    pub fn max_sleep(&self, limit: Duration) -> Duration {
         let ends_at = self.clients.iter().map(|client| client.ends_at);
         let ends_at = ends_at.chain(self.full_until).min();
         let ends = ends_at.map(|at| at.saturating_duration_since(Instant::now()));

@@ -28,7 +28,7 @@ impl Endpoint {
     }
 
     /// How long nothing is to be done, if nothing arrives.
-    pub(crate) fn rests_for(&mut self, limit: Duration) -> Duration {
+    pub(crate) fn max_sleep(&mut self, limit: Duration) -> Duration {
         if !self.dirty.is_empty() {
             return Duration::ZERO;
         }
@@ -46,7 +46,7 @@ impl Endpoint {
             self.transmit(now());
         }
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
-        let mut rests = self.rests_for(limit);
+        let mut rests = self.max_sleep(limit);
         if (Duration::from_nanos(1)..SHORT).contains(&rests) {
             let now = now();
             self.alarm.set(now, now + rests.as_nanos() as Nanos);
@@ -76,7 +76,7 @@ pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
     }
     let has_notices = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
     let limit = if has_notices { Duration::ZERO } else { limit };
-    let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
+    let rests = endpoints.iter_mut().map(|endpoint| endpoint.max_sleep(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
         endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();
     poll(&mut descriptors, rests.unwrap_or(limit));

@@ -262,7 +262,7 @@ impl Driver for Hardware {
         for (number, pair) in &mut self.pairs {
             let mut events = VecDeque::new();
             pair.complete(&mut events);
-            if pair.asks_at().is_some_and(|at| at <= now) {
+            if pair.next_query().is_some_and(|at| at <= now) {
                 pair.observe(now, Cause::Failure, &mut events);
             }
             if !events.is_empty() {
@@ -279,7 +279,7 @@ impl Driver for Hardware {
         if self.progress() || !self.notices.is_empty() {
             return true;
         }
-        let next = self.pairs.values().filter_map(Pair::asks_at).min();
+        let next = self.pairs.values().filter_map(Pair::next_query).min();
         let rest = next.map(|at| Duration::from_nanos(at.saturating_sub(now())));
         poll(&mut self.descriptors(), rest.map_or(limit, |rest| rest.min(limit)));
         self.device.silence();

@@ -52,7 +52,7 @@ pub(super) struct Pair {
     seen: Status,
     /// An alternate path that the device does not have yet.
     specified: Option<PathId>,
-    asks_at: Option<Nanos>,
+    next_query: Option<Nanos>,
     asks_apart: Nanos,
     sends: Requests,
     receives: Requests,
@@ -76,7 +76,7 @@ impl Pair {
             peer: None,
             seen,
             specified: None,
-            asks_at: None,
+            next_query: None,
             asks_apart: ASK_APART,
             sends: Requests::default(),
             receives: Requests::default(),
@@ -90,8 +90,8 @@ impl Pair {
         self.queue_pair.is(pair)
     }
 
-    pub fn asks_at(&self) -> Option<Nanos> {
-        self.asks_at
+    pub fn next_query(&self) -> Option<Nanos> {
+        self.next_query
     }
 
     pub fn seen(&self) -> Status {
@@ -177,11 +177,11 @@ impl Pair {
         match (before.migration, found.migration, before.alternate) {
             (MigrationState::Rearm | MigrationState::Armed, MigrationState::Migrated, Some(to)) => {
                 self.specified = self.specified.filter(|path| *path != to);
-                self.asks_at = None;
+                self.next_query = None;
                 events.push_back(Event::Migrated { from: before.primary, to, cause });
             }
             (MigrationState::Rearm, MigrationState::Armed, Some(path)) => {
-                self.asks_at = None;
+                self.next_query = None;
                 events.push_back(Event::Armed { path });
             }
             (MigrationState::Armed, MigrationState::Rearm, Some(path)) => {
@@ -189,7 +189,7 @@ impl Pair {
                 events.push_back(Event::Unhealthy { path });
             }
             (_, MigrationState::Rearm, _) => {
-                self.asks_at = Some(now + self.asks_apart);
+                self.next_query = Some(now + self.asks_apart);
                 self.asks_apart = (2 * self.asks_apart).min(ASK_MOST_APART);
             }
             _ => {}
@@ -197,7 +197,7 @@ impl Pair {
     }
 
     fn ask_soon(&mut self, now: Nanos) {
-        (self.asks_at, self.asks_apart) = (Some(now + ASK_APART), 2 * ASK_APART);
+        (self.next_query, self.asks_apart) = (Some(now + ASK_APART), 2 * ASK_APART);
     }
 
     /// Refuses what needs a state that the pair is not in.
@@ -355,7 +355,7 @@ impl Pair {
 
     /// The first request that failed says why; where none did, all have been given back before.
     fn tell_failure(&mut self, events: &mut VecDeque<Event>) {
-        self.asks_at = None;
+        self.next_query = None;
         events.extend(self.sends.waiting.drain(..).map(|(id, _)| Event::SendFlushed { id }));
         events.extend(self.receives.waiting.drain(..).map(|(id, _)| Event::ReceiveFlushed { id }));
         let is_empty = self.sends.posted.is_empty() && self.receives.posted.is_empty();

@@ -51,7 +51,7 @@ impl Heights {
     }
 
     /// How many turns are not legal in it.
-    pub fn spoils(&self, graph: &Graph, turns: &Turns) -> u64 {
+    pub fn illegal_turns(&self, graph: &Graph, turns: &Turns) -> u64 {
         let at = |switch: Switch| {
             let above = graph.cables(switch).iter();
             let above = above.filter(|cable| self.is_above(cable.to, switch));

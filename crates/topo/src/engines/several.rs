@@ -72,7 +72,11 @@ fn heights(wiring: &dyn Wiring, graph: &Graph, first: &Table, observer: &dyn Obs
     let of_hosts = Turns::of(graph, &agents::used(wiring, first, observer));
     let [all, hosts] = [&Turns::of(graph, first), &of_hosts]
         .map(|turns| Heights::from_turns(graph, turns, &vec![0; graph.switches()]));
-    if all.spoils(graph, &of_hosts) <= hosts.spoils(graph, &of_hosts) { all } else { hosts }
+    if all.illegal_turns(graph, &of_hosts) <= hosts.illegal_turns(graph, &of_hosts) {
+        all
+    } else {
+        hosts
+    }
 }
 
 /// The ways of one path to a host: ports by switch.
