@@ -65,6 +65,13 @@ impl Buffers {
         Buffers { out: March::new(cache, out_bytes), into: March::new(cache, into_bytes) }
     }
 
+    /// Warm buffers of these lengths whose pages may be missing: in virtual time a page that is
+    /// written takes memory and no time.
+    pub(crate) fn untouched(out_bytes: usize, into_bytes: usize) -> Buffers {
+        let march = |size| March { bytes: vec![0; size], size, stride: 0, first: 0, next: 0 };
+        Buffers { out: march(out_bytes), into: march(into_bytes) }
+    }
+
     /// What to send from and to receive into next.
     pub fn advance(&mut self) -> (&mut [u8], &mut [u8]) {
         (self.out.advance(), self.into.advance())

@@ -73,6 +73,10 @@ fn verdict(page: &mut Page, summary: &Row) {
     }
     for (name, of, help) in [
         ("measured_pairs", "pairs", "Pairs that were measured."),
+        ("all_pairs", "all_pairs", "Pairs of which a sample was measured."),
+        ("quick_pairs", "quick_pairs", "Pairs that had a quick look."),
+        ("unseen_pairs", "unseen_pairs", "Pairs that were neither measured nor looked at."),
+        ("open_pairs", "open_pairs", "Pairs that stood out at a quick look, not measured."),
         ("slow_pairs", "slow_pairs", "Slow pairs."),
     ] {
         page.metric(name, "gauge", help, number(summary, of).map(|count| (Labels::new(), count)));

@@ -201,7 +201,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             let Cluster { over, matching, sights, .. } = &mut self.stage.cluster;
             // A schedule does not look.
             sights.clear();
-            for Over { rank, slot, received } in over.drain(..) {
+            for Over { rank, slot, received, .. } in over.drain(..) {
                 if let Some(message) = received {
                     matching.remove(message);
                 }

@@ -3,10 +3,10 @@
 mod asked;
 mod written;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_backend::Watchdog;
 use laneway_core::{Comm, Exit, Failure, talk};
-use laneway_measure::pairs::{Findings, Refusal, Survey, SurveyError};
+use laneway_measure::pairs::{Findings, PARTNERS, Refusal, Survey, SurveyError};
 
 use super::{export, rule};
 use crate::output;
@@ -30,6 +30,7 @@ pub fn command() -> Command {
              mpirun -n 64 laneway measure pairs --min-bw 12GB/s --suspects    only what is slow\n  \
              mpirun -n 64 laneway measure pairs --export pairs.json    for laneway report\n  \
              mpirun -n 16 laneway measure pairs --sites 8,8\n  \
+             mpirun -n 1024 laneway measure pairs --sample --suspects\n  \
              mpirun -n 64 laneway measure pairs --prometheus /var/lib/node_exporter/pairs.prom\n  \
              laneway measure pairs --backend sim:two-sites:8x8",
         )
@@ -66,6 +67,7 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Measure one pair at a time, while all others wait"),
         )
+        .args(sample_args())
         .arg(
             Arg::new("svg")
                 .long("svg")
@@ -80,6 +82,32 @@ pub fn command() -> Command {
         .args(rule::args(&Survey::RULE))
         .args(session::args())
         .args(output::args())
+}
+
+/// What makes it fit for many hosts.
+fn sample_args() -> [Arg; 3] {
+    let sample = Arg::new("sample")
+        .long("sample")
+        .value_name("K")
+        .num_args(0..=1)
+        .default_missing_value("")
+        .allow_negative_numbers(true)
+        .help(
+            "Measure each host with K random partners, look once at every pair, and measure what \
+             stands out: for hundreds of hosts [default K: 8]",
+        );
+    let seed = Arg::new("seed")
+        .long("seed")
+        .value_name("N")
+        .value_parser(value_parser!(u64))
+        .requires("sample")
+        .help("Chooses the partners of --sample [default: 1]");
+    let all = Arg::new("all").long("all").action(ArgAction::SetTrue).conflicts_with("suspects");
+    let all = all.help(
+        "Print a line for each rank; of more than 64 only those with a slow pair have one, and \
+         there is no map",
+    );
+    [sample, seed, all]
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -126,6 +154,8 @@ fn refuse(refusal: &Refusal) -> Failure {
     let try_this = match refusal {
         Refusal::NoPairs => "--ranks 4".to_string(),
         Refusal::NothingToCompare => "--ranks 3".to_string(),
+        Refusal::Partners { ranks: 0..=3, .. } => "measure pairs without --sample".to_string(),
+        Refusal::Partners { ranks, .. } => format!("--sample {}", PARTNERS.min(ranks - 1)),
         Refusal::Sites { ranks, .. } => format!("--sites {},{}", ranks.div_ceil(2), ranks / 2),
         _ => "--size 1M".to_string(),
     };

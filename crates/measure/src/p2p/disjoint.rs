@@ -104,7 +104,7 @@ pub struct Estimate {
 const NOISY_SAMPLES: u32 = 100;
 
 /// Numbers that an estimate is sent as.
-const NUMBERS: usize = 7;
+pub(super) const NUMBERS: usize = 7;
 
 impl Estimate {
     /// What samples say, without those at the beginning that had not settled.
@@ -215,7 +215,7 @@ impl<'c> Lab<'c> {
     }
 
     /// Repeats the experiment on one subset. The samples, on the leader.
-    fn repeat(
+    pub(super) fn repeat(
         &self,
         members: &Members,
         experiment: &mut impl FnMut(&Members) -> Result<f64, CommError>,

@@ -8,6 +8,7 @@
 //! Begin with [`Lab::run`], then [`round_trips`], then [`Pattern`].
 
 mod blame;
+mod deal;
 mod disjoint;
 mod figure;
 mod judge;
@@ -27,6 +28,7 @@ mod verdict;
 mod words;
 
 pub use crate::cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
+pub use deal::Deal;
 pub use disjoint::{Estimate, Lab, Members};
 pub use judge::verdict;
 pub use kinds::sites_by_latency;

@@ -31,6 +31,29 @@ impl Plan {
         Plan { rounds: (0..moving).map(round).filter(|round: &Vec<_>| !round.is_empty()).collect() }
     }
 
+    /// Whom a rank meets in round `turn` of [`Plan::pairs`]; none where it rests.
+    pub fn partner(ranks: u32, turn: u32, rank: Rank) -> Option<Rank> {
+        let moving = (ranks + ranks % 2).checked_sub(1).filter(|&moving| moving > 0)?;
+        let turn = turn % moving;
+        let other = match rank {
+            _ if rank == moving => turn,
+            // The place opposite is as far from the still one on the other side.
+            _ => (2 * turn + moving - rank) % moving,
+        };
+        let other = if other == rank { moving } else { other };
+        (rank < ranks && other < ranks).then_some(other)
+    }
+
+    /// Rounds of [`Plan::pairs`].
+    pub fn rounds_of_pairs(ranks: u32) -> u32 {
+        if ranks < 2 { 0 } else { ranks - 1 + ranks % 2 }
+    }
+
+    /// Some of the rounds.
+    pub fn part(&self, rounds: std::ops::Range<usize>) -> Plan {
+        Plan { rounds: self.rounds.get(rounds).unwrap_or_default().to_vec() }
+    }
+
     /// Any subsets, each in the first round that has room for it.
     pub fn of(subsets: Vec<Vec<Rank>>) -> Result<Plan, CommError> {
         Plan::without_shared(subsets, |_| Vec::new())
@@ -141,8 +164,14 @@ mod tests {
             pairs.sort_unstable();
             let all = (0..ranks).flat_map(|i| (i + 1..ranks).map(move |j| vec![i, j]));
             assert_eq!(pairs, all.collect::<Vec<_>>(), "{ranks}");
-            let fewest = if ranks < 2 { 0 } else { ranks - 1 + ranks % 2 };
-            assert_eq!(plan.rounds().len() as u32, fewest, "{ranks}");
+            assert_eq!(plan.rounds().len() as u32, Plan::rounds_of_pairs(ranks), "{ranks}");
+            for (turn, round) in plan.rounds().iter().enumerate() {
+                for rank in 0..ranks {
+                    let pair = round.iter().find(|pair| pair.contains(&rank));
+                    let other = pair.map(|pair| pair[0] + pair[1] - rank);
+                    assert_eq!(Plan::partner(ranks, turn as u32, rank), other, "{ranks} {rank}");
+                }
+            }
             assert_eq!(plan.one_by_one().rounds().len(), pairs.len());
             assert_eq!(plan.turned().turned(), plan);
         }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use laneway_core::{CommError, Rank};
 use laneway_stats::Interval;
 
-use super::disjoint::{Estimate, Lab};
+use super::deal::Deal;
+use super::disjoint::{Estimate, Lab, Members};
 use super::pattern::{Pattern, Work};
 use super::plan::Plan;
 use crate::cache::Cache;
@@ -83,26 +84,34 @@ pub struct Latencies(pub BTreeMap<(Rank, Rank), Estimate>);
 
 /// Measures pairs round by round; all rounds share its buffers.
 pub struct Prober {
+    sizes: Sizes,
     short: Work,
-    long: Work,
+    /// None before the first long message.
+    long: Option<Work>,
 }
 
 impl Prober {
     /// The long messages must be longer than the short ones.
     pub fn new(sizes: Sizes) -> Prober {
-        let Sizes { latency, bandwidth } = sizes;
-        Prober {
-            short: Work::new(Pattern::Latency, latency, 1, Cache::Warm),
-            long: Work::round_trip(bandwidth, latency, Cache::Warm),
-        }
+        let short = Work::new(Pattern::Latency, sizes.latency, 1, Cache::Warm);
+        Prober { sizes, short, long: None }
     }
 
     /// Collective: the latency of each pair of a plan, on rank 0.
     pub fn latencies(&mut self, lab: &Lab, plan: &Plan) -> Result<Option<Latencies>, CommError> {
         let found = lab.run(plan, |members| Pattern::Latency.once(members, &mut self.short))?;
-        let key = |ranks: &[Rank]| (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]));
-        let all = |found: Vec<Estimate>| plan.subsets().map(key).zip(found).collect();
-        Ok(found.map(|found| Latencies(all(found))))
+        Ok(found.map(|found| latencies_of(plan, found)))
+    }
+
+    /// The same of pairs that rank 0 has dealt out.
+    pub fn latencies_dealt(
+        &mut self,
+        lab: &Lab,
+        deal: &Deal,
+    ) -> Result<Option<Latencies>, CommError> {
+        let short = &mut self.short;
+        let found = lab.run_dealt(deal, false, |members| Pattern::Latency.once(members, short))?;
+        Ok(found.zip(deal.plan()).map(|(found, plan)| latencies_of(plan, found)))
     }
 
     /// Collective: a look at each pair of a plan, on rank 0, which knows the latencies: a long
@@ -113,17 +122,52 @@ impl Prober {
         plan: &Plan,
         latencies: &Latencies,
     ) -> Result<Option<Vec<Look>>, CommError> {
-        let mut run =
-            |plan: &Plan| lab.run(plan, |members| Pattern::RoundTrip.once(members, &mut self.long));
-        let (there, back) = (run(plan)?, run(&plan.turned())?);
-        let (Some(there), Some(back)) = (there, back) else { return Ok(None) };
-        let look = |(ranks, (there, back)): (&[Rank], (Estimate, Estimate))| {
-            let (from, to) = (ranks[0], ranks[1]);
-            let latency = *latencies.0.get(&(from.min(to), from.max(to)))?;
-            Some(Look { from, to, latency, there, back })
-        };
-        Ok(Some(plan.subsets().zip(there.into_iter().zip(back)).filter_map(look).collect()))
+        let there = lab.run(plan, |members| self.long_trip(members))?;
+        let back = lab.run(&plan.turned(), |members| self.long_trip(members))?;
+        Ok(there.zip(back).map(|found| looks_of(plan, found, latencies)))
     }
+
+    /// The same of pairs that rank 0 has dealt out.
+    pub fn transfers_dealt(
+        &mut self,
+        lab: &Lab,
+        deal: &Deal,
+        latencies: &Latencies,
+    ) -> Result<Option<Vec<Look>>, CommError> {
+        let there = lab.run_dealt(deal, false, |members| self.long_trip(members))?;
+        let back = lab.run_dealt(deal, true, |members| self.long_trip(members))?;
+        let found = there.zip(back).zip(deal.plan());
+        Ok(found.map(|(found, plan)| looks_of(plan, found, latencies)))
+    }
+
+    fn long_trip(&mut self, members: &Members) -> Result<f64, CommError> {
+        let Sizes { latency: short, bandwidth: long } = self.sizes;
+        let work = self.long.get_or_insert_with(|| match members.comm.clock().is_virtual() {
+            true => Work::untouched(long, short),
+            false => Work::round_trip(long, short, Cache::Warm),
+        });
+        Pattern::RoundTrip.once(members, work)
+    }
+}
+
+fn key(ranks: &[Rank]) -> (Rank, Rank) {
+    (ranks[0].min(ranks[1]), ranks[0].max(ranks[1]))
+}
+
+fn latencies_of(plan: &Plan, found: Vec<Estimate>) -> Latencies {
+    Latencies(plan.subsets().map(key).zip(found).collect())
+}
+
+fn looks_of(
+    plan: &Plan,
+    (there, back): (Vec<Estimate>, Vec<Estimate>),
+    latencies: &Latencies,
+) -> Vec<Look> {
+    let look = |(ranks, (there, back)): (&[Rank], (Estimate, Estimate))| {
+        let latency = *latencies.0.get(&key(ranks))?;
+        Some(Look { from: ranks[0], to: ranks[1], latency, there, back })
+    };
+    plan.subsets().zip(there.into_iter().zip(back)).filter_map(look).collect()
 }
 
 /// What a round trip takes beyond that of two short messages. The two figures are independent, so

@@ -25,7 +25,7 @@ pub struct LeastRate {
 
 impl LeastRate {
     /// What the long message may take.
-    pub(super) fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         self.bytes as f64 / self.bytes_per_second
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use laneway_core::{CommError, Failure};
 
+use super::sample::LEAST_PARTNERS;
+
 /// What all ranks refuse alike, before anything is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,7 +28,14 @@ pub enum Refusal {
         /// The number of ranks.
         ranks: usize,
     },
-    /// The long message does not fit into the memory of a machine.
+    /// A sample of fewer partners than tell a host from a link, or of more than there are.
+    Partners {
+        /// As they were asked for.
+        partners: u32,
+        /// There are so many.
+        ranks: u32,
+    },
+    /// The long message does not fit into somebody's memory.
     Memory(String),
 }
 
@@ -40,6 +49,12 @@ impl Refusal {
                 format!("measuring a bandwidth needs messages of at least {least} bytes")
             }
             Refusal::Sites { ranks, .. } => format!("there are {ranks} ranks"),
+            Refusal::Partners { partners, .. } if *partners < LEAST_PARTNERS => {
+                format!("telling a host from a link takes {LEAST_PARTNERS} partners at least")
+            }
+            Refusal::Partners { ranks, .. } => {
+                format!("each of {ranks} ranks has {} partners", ranks.saturating_sub(1))
+            }
             Refusal::Memory(cause) => cause.clone(),
         }
     }
@@ -54,6 +69,9 @@ impl fmt::Display for Refusal {
                 write!(f, "a message of {size} bytes is too short")
             }
             Refusal::Sites { counted, .. } => write!(f, "the sites add up to {counted} ranks"),
+            Refusal::Partners { partners, .. } => {
+                write!(f, "a sample of {partners} partners is not possible")
+            }
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
         }
     }

@@ -2,6 +2,7 @@
 //! end of its interval; one that is slow by its estimate alone is borderline, and printed with its
 //! figures.
 
+use super::sample::Sample;
 use super::survey::Survey;
 use crate::flags;
 use crate::p2p::{Estimate, Mark, Pair, Verdict, name, verdict};
@@ -19,6 +20,47 @@ pub struct Rounds {
     pub all: usize,
 }
 
+/// What a sample has looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Coverage {
+    /// Pairs that were measured with care: the verdict rests on them.
+    pub measured: u64,
+    /// Pairs of hosts that had a quick look.
+    pub quick: u64,
+    /// Those of them that stood out.
+    pub stand_out: u64,
+    /// Those that stood out, were not measured with care, and that no slow host explains.
+    pub open: u64,
+    /// Pairs of hosts, and of ranks of one host.
+    pub all: u64,
+    /// Those of them that were neither measured nor looked at.
+    pub unseen: u64,
+}
+
+impl Coverage {
+    /// For the reader of a verdict.
+    fn sentences(&self, sample: Option<Sample>) -> Vec<String> {
+        let Coverage { measured, quick, stand_out, open, all, unseen } = self;
+        let seed = sample.map_or(String::new(), |sample| format!(" (seed {})", sample.seed));
+        let looked = match quick {
+            0 => "no quick looks".to_string(),
+            _ => format!("a quick look at {quick} pairs, of which {stand_out} stood out"),
+        };
+        let mut all = vec![format!("sample{seed}: {measured} of {all} pairs measured, {looked}")];
+        all.extend((*unseen > 0).then(|| {
+            format!(
+                "not seen: {unseen} pairs; their hosts were seen with others, and a link that is \
+                 slow for one of these pairs alone is missed"
+            )
+        }));
+        all.extend((*open > 0).then(|| {
+            format!("not judged: {open} pairs stood out at a quick look and were not measured")
+        }));
+        all
+    }
+}
+
 /// All pairs of ranks, and what they say together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -33,6 +75,8 @@ pub struct Findings {
     pub rounds: Rounds,
     /// Who is to blame; none before all pairs are done.
     pub verdict: Option<Verdict>,
+    /// What a sample has looked at; none where all pairs were measured.
+    pub coverage: Option<Coverage>,
     /// What was asked for.
     pub survey: Survey,
 }
@@ -70,7 +114,13 @@ impl Findings {
 
     /// Whether all pairs were judged and none is slow.
     pub fn is_healthy(&self) -> bool {
-        self.verdict.as_ref().is_some_and(|all| all.is_healthy() && all.count_slow() == 0)
+        let is_slow = |all: &Verdict| !all.is_healthy() || all.count_slow() > 0;
+        self.verdict.as_ref().is_some_and(|all| !is_slow(all)) && self.count_open() == 0
+    }
+
+    /// Pairs that stood out at a quick look and were not measured.
+    fn count_open(&self) -> u64 {
+        self.coverage.map_or(0, |coverage| coverage.open)
     }
 
     /// Whether there is a gate, and a pair is slow.
@@ -79,9 +129,9 @@ impl Findings {
         self.survey.gate.is_some() && slow
     }
 
-    /// Whether a figure of some pair could not be measured.
+    /// Whether a figure of some pair could not be measured, or a pair that stood out was not.
     pub fn is_missed(&self) -> bool {
-        self.has_flag(flags::NO_TIME)
+        self.has_flag(flags::NO_TIME) || self.count_open() > 0
     }
 
     /// Whether a figure of some pair is not as precise as the rule asks for.
@@ -113,7 +163,14 @@ impl Findings {
         let is_compared = self.pairs.len() > 1 || self.survey.limits().least_rate.is_some();
         let is_certain = self.borderline().is_empty() && self.count_missed() == 0;
         if is_compared && self.is_healthy() && is_certain {
-            return vec![format!("nothing suspicious: none of {} pairs is slow", self.pairs.len())];
+            let count = self.pairs.len();
+            return vec![match self.coverage {
+                None => format!("nothing suspicious: none of {count} pairs is slow"),
+                Some(Coverage { quick, all, .. }) => format!(
+                    "nothing suspicious: none of {count} measured pairs is slow; {quick} of all \
+                     {all} pairs had a quick look"
+                ),
+            }];
         }
         verdict.sentences(&self.hosts, &self.survey.limits())
     }
@@ -127,6 +184,8 @@ impl Findings {
             return Vec::new();
         };
         let mut remarks = vec![limits.words(self.survey.rule.level())];
+        let coverage = self.coverage.iter();
+        remarks.extend(coverage.flat_map(|coverage| coverage.sentences(self.survey.sample)));
         let unsure = self.borderline();
         remarks.extend(unsure.iter().take(NAMED).map(|&index| self.doubt(verdict, index)));
         if unsure.len() > NAMED {
@@ -208,6 +267,7 @@ mod tests {
             pairs: vec![pair(0, 1), pair(0, 2), slow],
             rounds: Rounds { done: 2, all: 3 },
             verdict: None,
+            coverage: None,
             survey: Survey { gate: Some(Gate::Share(least)), ..Survey::new() },
         };
         assert_eq!(findings.sentences(), ["unfinished: 2 of 3 rounds of pairs"]);

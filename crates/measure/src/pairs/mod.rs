@@ -22,13 +22,16 @@
 mod course;
 mod error;
 mod findings;
+mod found;
 mod rows;
+mod sample;
 mod sites;
 mod survey;
 mod suspects;
 
 pub use course::{Observer, Unfinished};
 pub use error::{Refusal, SurveyError};
-pub use findings::{Findings, Rounds};
+pub use findings::{Coverage, Findings, Rounds};
+pub use sample::{LEAST_PARTNERS, PARTNERS, Sample};
 pub use sites::Sites;
 pub use survey::{Gate, LEAST_BYTES, Survey};

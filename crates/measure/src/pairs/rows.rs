@@ -3,6 +3,7 @@
 use laneway_core::{Document, Rank, Row};
 
 use super::findings::{Findings, flags_of, percent};
+use super::sample::PARTNERS;
 use crate::p2p::{Estimate, Marks, Node, Pair};
 
 impl Findings {
@@ -27,6 +28,8 @@ impl Findings {
             .with("min_mb_s", limits.least_rate.map(|rate| rate.bytes_per_second / 1e6))
             .with("most_latency", limits.most_latency)
             .with("sequential", self.survey.sequential)
+            .with("sample", self.survey.sample.map(|s| s.partners.unwrap_or(PARTNERS)))
+            .with("seed", self.survey.sample.map(|sample| sample.seed))
     }
 
     /// What a program reads of the verdict.
@@ -34,6 +37,15 @@ impl Findings {
         let row = Row::new()
             .with("complete", self.verdict.is_some())
             .with("pairs", self.pairs.len() as u64);
+        let row = match self.coverage {
+            None => row,
+            Some(seen) => row
+                .with("all_pairs", seen.all)
+                .with("quick_pairs", seen.quick)
+                .with("stand_out_pairs", seen.stand_out)
+                .with("open_pairs", seen.open)
+                .with("unseen_pairs", seen.unseen),
+        };
         let row = match &self.verdict {
             None => row,
             Some(verdict) => row

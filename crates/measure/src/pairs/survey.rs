@@ -1,6 +1,7 @@
 //! What a survey measures, and what it calls slow.
 
 use super::error::Refusal;
+use super::sample::{LEAST_PARTNERS, Sample};
 use super::sites::Sites;
 use crate::Rule;
 use crate::p2p::{LeastRate, Limits, Sizes};
@@ -38,6 +39,8 @@ pub struct Survey {
     pub sites: Sites,
     /// One pair at a time, while all others wait.
     pub sequential: bool,
+    /// A sample in place of all pairs.
+    pub sample: Option<Sample>,
 }
 
 impl Survey {
@@ -58,6 +61,7 @@ impl Survey {
             most_latency: Limits::default().most_latency,
             sites: Sites::Domains,
             sequential: false,
+            sample: None,
         }
     }
 
@@ -96,7 +100,12 @@ impl Survey {
         if matches!(self.gate, Some(Gate::Share(_))) && ranks < 3 {
             return Err(Refusal::NothingToCompare);
         }
-        Ok(())
+        match self.sample.and_then(|sample| sample.partners) {
+            Some(partners) if !(LEAST_PARTNERS..ranks.max(3)).contains(&partners) => {
+                Err(Refusal::Partners { partners, ranks })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -296,6 +296,33 @@ pub fn damaged(seed: u64) -> Cluster {
     cluster
 }
 
+/// A fleet of so many hosts, at one site or a few, with zero to four things wrong.
+#[allow(dead_code)] // The benchmark and the test of all pairs draw smaller ones.
+pub fn fleet(seed: u64, hosts: u32) -> Cluster {
+    let mut dice = Dice(SplitMix64::new(seed));
+    let count = dice.pick(&[1, 1, 1, 1, 2, 3]);
+    let mut plan = Plan::draw(&mut dice);
+    let part = |site: u32| hosts / count + u32::from(site < hosts % count);
+    plan.sites = (0..count).map(part).collect();
+    let (rate, latency) = (plan.rates[0], plan.latencies[0]);
+    plan.rates.resize(count as usize, rate);
+    plan.latencies.resize(count as usize, latency);
+    plan.far_cards &= count > 1;
+    let slowest = plan.rates.iter().copied().fold(f64::MAX, f64::min);
+    plan.connection = plan.connection.min(slowest);
+    let mut cluster = Cluster { text: plan.text(&mut dice), damage: Vec::new() };
+    cluster.text += &background(&plan, &mut dice);
+    cluster.text = format!("seed = {}\n{}", seed % 1000 + 1, cluster.text);
+    let wanted = dice.below(5) as usize;
+    for _ in 0..1000 {
+        if cluster.damage.len() == wanted {
+            break;
+        }
+        add(&mut cluster, &plan, &mut dice);
+    }
+    cluster
+}
+
 /// Adds a damage, if it is distinguishable from all others.
 fn add(cluster: &mut Cluster, plan: &Plan, dice: &mut Dice) {
     let a = dice.below(plan.hosts());

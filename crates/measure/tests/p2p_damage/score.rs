@@ -5,6 +5,7 @@ use laneway_measure::Rule;
 use laneway_measure::p2p::{
     Direction, LATENCY, Lab, Limits, Pair, Plan, Scope, Sizes, Verdict, survey, verdict,
 };
+use laneway_measure::pairs::{Sample, Sites, Survey};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
@@ -70,15 +71,31 @@ pub fn outcome(name: &str, cluster: &Cluster) -> Result<Outcome, String> {
     let limits = Limits::default();
     let found = pairs(&platform, &sites)?;
     let verdict = verdict(&found, platform.host_names(), &sites, &limits);
-    let (right, wrong) = blamed(&verdict).into_iter().partition(|b| cluster.damage.contains(b));
+    Ok(compared(cluster, &verdict, verdict.sentences(platform.host_names(), &limits)))
+}
+
+/// What came of a sample of one cluster.
+#[allow(dead_code)] // The benchmark and the test of all pairs take none.
+pub fn sampled(name: &str, cluster: &Cluster) -> Result<Outcome, String> {
+    let platform = cluster.platform(name).map_err(|why| format!("{why}\n{}", cluster.text))?;
+    let mut survey = Survey::new();
+    survey.sample = Some(Sample { partners: None, seed: 1 });
+    let sites = (0..platform.hosts()).map(|host| Some(platform.site_of(host).unwrap_or(0)));
+    survey.sites = Sites::Known(sites.collect());
+    let program = |comm: &dyn Comm| survey.run(comm, &());
+    let ended = Program::new(&platform, platform.hosts()).run(program);
+    let first = ended.map_err(|error| error.to_string())?.results.into_iter().next();
+    let found = first.ok_or("no rank")?.map_err(|error| error.to_string())?;
+    let found = found.ok_or("nothing at rank 0")?;
+    let verdict = found.verdict.as_ref().ok_or("no verdict")?;
+    Ok(compared(cluster, verdict, found.sentences()))
+}
+
+fn compared(cluster: &Cluster, verdict: &Verdict, sentences: Vec<String>) -> Outcome {
+    let (right, wrong) = blamed(verdict).into_iter().partition(|b| cluster.damage.contains(b));
     let right: Vec<Damage> = right;
     let missed = cluster.damage.iter().copied().filter(|d| !right.contains(d)).collect();
-    Ok(Outcome {
-        right,
-        wrong,
-        missed,
-        sentences: verdict.sentences(platform.host_names(), &limits),
-    })
+    Outcome { right, wrong, missed, sentences }
 }
 
 /// What came of many.

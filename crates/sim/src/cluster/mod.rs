@@ -93,11 +93,14 @@ pub(crate) struct Over {
     pub slot: Slot,
     /// What was received; it is kept until the reader of this removes it.
     pub received: Option<MessageId>,
+    /// What was sent, where the send lasts until the last byte has arrived: the sender's bytes may
+    /// change from now on.
+    pub sent: Option<MessageId>,
 }
 
 impl Over {
     fn ended(rank: Rank, slot: Slot) -> Over {
-        Over { rank, slot, received: None }
+        Over { rank, slot, received: None, sent: None }
     }
 }
 

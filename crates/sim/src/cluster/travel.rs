@@ -165,7 +165,7 @@ impl<C: Carrier> Cluster<'_, C> {
         message.arrived = true;
         let (from, send, posted) = (message.envelope.from, message.send, message.posted);
         if let (false, Some(slot)) = (eager, send) {
-            self.over.push(Over::ended(from, slot));
+            self.over.push(Over { sent: Some(id), ..Over::ended(from, slot) });
         }
         if posted {
             self.receive(id);
@@ -192,7 +192,7 @@ impl<C: Carrier> Cluster<'_, C> {
             connections.received(self.hosts[to as usize], message.bytes);
         }
         if let Some(slot) = message.recv {
-            self.over.push(Over { rank: to, slot, received: Some(id) });
+            self.over.push(Over { received: Some(id), ..Over::ended(to, slot) });
         }
         if let Some(observer) = &mut self.observer {
             let (bytes, start, end) = (message.bytes, message.start, self.now);

@@ -1,15 +1,16 @@
-//! The communicator of a rank in virtual time, its transfers and its clock.
+//! The communicator of a rank in virtual time, and its transfers.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use laneway_core::{Clock, Comm, CommError, Message, Progress, Queue, Rank, Slot, Tag};
 
+use super::LOOK_SECONDS;
+use super::clock::SimClock;
+use super::payload::{Data, Room};
 use super::tickets::{Received, Ticket};
 use super::turns::{Guard, Seat, State, Wait};
-use super::{FREE_READS, LOOK_SECONDS};
 use crate::cluster::{Envelope, Label, Pattern};
-use crate::network::HostClock;
 
 /// Labels hold a communicator's context above its tags.
 const TAG_BITS: u32 = Tag::BITS;
@@ -63,11 +64,20 @@ impl<'t, 'a> SimComm<'t, 'a> {
 
     /// A message in this communicator's own numbers.
     fn localised(&self, from: Rank, label: Label, len: u64) -> Message {
-        let from = self.members.iter().position(|&member| member == from).unwrap_or(0) as Rank;
+        // Most communicators have the ranks of the world in their order.
+        let from = match self.members.get(from as usize) == Some(&from) {
+            true => from,
+            false => {
+                let at = self.members.iter().position(|&member| member == from);
+                at.unwrap_or(0) as Rank
+            }
+        };
         Message { from, tag: label as Tag, len }
     }
 
-    fn start_send(
+    /// # Safety
+    /// The data must stay valid and unchanged until the ticket is done or its queue is given up.
+    unsafe fn start_send(
         &self,
         state: &mut Guard<'_, '_>,
         envelope: Envelope,
@@ -77,7 +87,9 @@ impl<'t, 'a> SimComm<'t, 'a> {
         let now = state.cluster.now;
         let started = state.cluster.send(now, envelope, data.len() as u64, ticket);
         let (id, progress) = started.map_err(refused)?;
-        state.keep(id, data);
+        let is_held = data.len() as u64 > self.seat.network().eager_bytes();
+        // SAFETY: by this function's contract.
+        unsafe { state.keep(id, data, is_held) };
         if progress == Progress::Done {
             state.tickets[self.me() as usize].complete(ticket, None);
         }
@@ -155,7 +167,9 @@ impl Comm for SimComm<'_, '_> {
         let tickets = &mut state.tickets[self.me() as usize];
         let queue = tickets.open_queue();
         let ticket = tickets.issue(queue, 0);
-        self.start_send(&mut state, envelope, data, ticket)?;
+        // SAFETY: `data` is borrowed until the ticket is done; a run that ended before that reads
+        // no buffers any more.
+        unsafe { self.start_send(&mut state, envelope, data, ticket) }?;
         self.finish(state, queue, Wait::Send { to })?;
         Ok(())
     }
@@ -170,18 +184,20 @@ impl Comm for SimComm<'_, '_> {
         let mut state = self.seat.state()?;
         let tickets = &mut state.tickets[self.me() as usize];
         let queue = tickets.open_queue();
-        let ticket = tickets.issue(queue, 0);
+        let ticket = tickets.issue_recv(queue, 0, Room::new(into.as_mut_ptr(), into.len()));
         self.start_recv(&mut state, pattern, into.len() as u64, ticket)?;
         let received = self.finish(state, queue, Wait::Recv { from })?;
         let Some(Received { from, label, data }) = received else {
             return Err(CommError::Stuck { why: "a receive ended without a message".into() });
         };
         let message = self.localised(from, label, data.len() as u64);
-        match into.get_mut(..data.len()) {
-            Some(into) => into.copy_from_slice(&data),
-            None => return Err(truncated(message.from, label, data.len(), into.len())),
+        let Some(into) = into.get_mut(..data.len()) else {
+            return Err(truncated(message.from, label, data.len(), into.len()));
+        };
+        if let Data::Bytes(data) = data {
+            into.copy_from_slice(&data);
+            self.seat.any_state().spare.give_back(data);
         }
-        self.seat.any_state().spare.give_back(data);
         Ok(message)
     }
 
@@ -298,7 +314,8 @@ impl SimQueue<'_, '_, '_> {
                 wrong.get_or_insert(truncated(from, label, data.len(), len));
                 return;
             }
-            // SAFETY: the starter of the receive keeps `len` bytes at `target` valid and
+            let Data::Bytes(data) = data else { return };
+            // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
             // untouched until its slot is reported, which happens when this returns.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
             spare.give_back(data);
@@ -318,11 +335,12 @@ impl Queue for SimQueue<'_, '_, '_> {
     ) -> Result<Progress, CommError> {
         let envelope = self.comm.envelope(to, tag)?;
         // SAFETY: the caller keeps `len` bytes at `data` valid and unchanged until the slot is
-        // reported; they are read here and now.
+        // reported.
         let data = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } };
         let mut state = self.comm.seat.state()?;
         let ticket = self.issue(&mut state, slot);
-        self.comm.start_send(&mut state, envelope, data, ticket)?;
+        // SAFETY: as above, and where the queue is dropped before, it is given up.
+        unsafe { self.comm.start_send(&mut state, envelope, data, ticket) }?;
         Ok(Progress::Pending)
     }
 
@@ -340,7 +358,8 @@ impl Queue for SimQueue<'_, '_, '_> {
         }
         self.into[slot as usize] = (into, len);
         let mut state = self.comm.seat.state()?;
-        let ticket = self.issue(&mut state, slot);
+        let room = Room::new(into, len);
+        let ticket = state.tickets[self.comm.me() as usize].issue_recv(self.number, slot, room);
         self.comm.start_recv(&mut state, pattern, len as u64, ticket)?;
         Ok(Progress::Pending)
     }
@@ -375,66 +394,6 @@ impl Queue for SimQueue<'_, '_, '_> {
 impl Drop for SimQueue<'_, '_, '_> {
     fn drop(&mut self) {
         let mut state = self.comm.seat.any_state();
-        state.tickets[self.comm.me() as usize].close_queue(self.number);
-    }
-}
-
-/// The clock of a rank's host, which may be off and drift.
-struct SimClock<'t, 'a> {
-    seat: Seat<'t, 'a>,
-    host: HostClock,
-    is_global: bool,
-    /// The one that is neither off nor drifts, if this one may be.
-    right: Option<Box<SimClock<'t, 'a>>>,
-    /// The instant of the last reading, and how many readings it has had.
-    reads: Cell<(f64, u32)>,
-}
-
-impl<'t, 'a> SimClock<'t, 'a> {
-    fn new(seat: Seat<'t, 'a>) -> SimClock<'t, 'a> {
-        let state = seat.any_state();
-        let hosts = &state.cluster.hosts;
-        let host = seat.network().clock(hosts[seat.rank() as usize]);
-        let right = |host: &u32| seat.network().clock(*host) == HostClock::default();
-        let is_global = hosts.iter().all(right);
-        let clock = |host, is_global, right| {
-            let reads = Cell::new((0.0, 0));
-            SimClock { seat, host, is_global, right, reads }
-        };
-        let right = (!is_global).then(|| Box::new(clock(HostClock::default(), true, None)));
-        clock(host, is_global, right)
-    }
-}
-
-impl Clock for SimClock<'_, '_> {
-    fn now(&self) -> f64 {
-        let mut now = self.seat.any_state().cluster.now;
-        let (last, reads) = self.reads.get();
-        let reads = if now == last { reads + 1 } else { 0 };
-        self.reads.set((now, reads));
-        if reads > FREE_READS {
-            // A run that has ended is reported by the next call that can.
-            let _ = self.seat.sleep(now + LOOK_SECONDS);
-            now = self.seat.any_state().cluster.now;
-        }
-        self.host.offset + (1.0 + self.host.drift) * now
-    }
-
-    fn sleep_until(&self, instant: f64) {
-        let until = (instant - self.host.offset) / (1.0 + self.host.drift);
-        if self.seat.sleep(until).is_err() && until.is_finite() {
-            // No rank waits for another any more; a program that waits for an instant must see it.
-            let now = &mut self.seat.any_state().cluster.now;
-            *now = now.max(until);
-        }
-    }
-
-    fn is_global(&self) -> bool {
-        self.is_global
-    }
-
-    fn truth(&self) -> Option<&dyn Clock> {
-        // The right clock is its own truth.
-        Some(self.right.as_deref().map_or(self as &dyn Clock, |right| right))
+        state.give_up(self.comm.me(), self.number);
     }
 }

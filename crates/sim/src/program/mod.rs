@@ -8,7 +8,9 @@
 //!
 //! Begin with [`Program`], then `turns.rs` for who goes on when, then `comm.rs`.
 
+mod clock;
 mod comm;
+mod payload;
 mod spare;
 mod tickets;
 mod turns;

@@ -2,6 +2,7 @@
 
 use laneway_core::{Rank, Slot};
 
+use super::payload::{Data, Room};
 use crate::cluster::Label;
 
 /// Names what a rank has started; small numbers that are used again.
@@ -13,7 +14,7 @@ pub(super) struct Received {
     pub from: Rank,
     pub label: Label,
     /// As sent, also where the receive has less room.
-    pub data: Vec<u8>,
+    pub data: Data,
 }
 
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ struct Entry {
     slot: Slot,
     done: bool,
     received: Option<Received>,
+    /// Where the bytes of a receive go, until it is done or given up.
+    room: Option<Room>,
 }
 
 /// The tickets of one rank. A queue is a set of them whose ends are reported together.
@@ -43,13 +46,35 @@ impl Tickets {
         })
     }
 
-    /// The queue is given up. With transfers outstanding its number is not used again.
+    /// The queue is given up. With transfers outstanding its number is not used again, and what
+    /// they receive goes nowhere.
     pub fn close_queue(&mut self, queue: usize) {
         let (done, outstanding) = &mut self.queues[queue];
         self.free.append(done);
-        if *outstanding == 0 {
-            self.free_queues.push(queue);
+        match *outstanding {
+            0 => self.free_queues.push(queue),
+            _ => {
+                let own = self.entries.iter_mut().filter(|entry| entry.queue == queue);
+                own.for_each(|entry| entry.room = None);
+            }
         }
+    }
+
+    /// The queue of a ticket.
+    pub fn queue_of(&self, ticket: Ticket) -> usize {
+        self.entries[ticket as usize].queue
+    }
+
+    /// A ticket of a receive, whose bytes go there.
+    pub fn issue_recv(&mut self, queue: usize, slot: Slot, room: Room) -> Ticket {
+        let ticket = self.issue(queue, slot);
+        self.entries[ticket as usize].room = Some(room);
+        ticket
+    }
+
+    /// Where the bytes of a receive go.
+    pub fn room(&self, ticket: Ticket) -> Option<Room> {
+        self.entries[ticket as usize].room
     }
 
     pub fn issue(&mut self, queue: usize, slot: Slot) -> Ticket {
@@ -57,7 +82,7 @@ impl Tickets {
             self.entries.push(Entry::default());
             (self.entries.len() - 1) as Ticket
         });
-        self.entries[ticket as usize] = Entry { queue, slot, done: false, received: None };
+        self.entries[ticket as usize] = Entry { queue, slot, ..Entry::default() };
         self.queues[queue].1 += 1;
         ticket
     }
@@ -67,7 +92,7 @@ impl Tickets {
         if std::mem::replace(&mut entry.done, true) {
             return;
         }
-        entry.received = received;
+        (entry.received, entry.room) = (received, None);
         let (done, outstanding) = &mut self.queues[entry.queue];
         done.push(ticket);
         *outstanding -= 1;

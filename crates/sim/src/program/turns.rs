@@ -12,6 +12,7 @@ use std::panic::resume_unwind;
 use corosensei::Yielder;
 use laneway_core::{CommError, Rank};
 
+use super::payload::Payload;
 use super::spare::Spare;
 use super::tickets::{Received, Ticket, Tickets};
 use crate::carrier::MessageId;
@@ -77,7 +78,7 @@ pub(super) struct State<'a> {
     pub cluster: Cluster<'a, Flows>,
     pub tickets: Vec<Tickets>,
     /// The bytes of each message under way.
-    payloads: Vec<Vec<u8>>,
+    payloads: Vec<Payload>,
     pub spare: Spare,
     pub end: Option<End>,
     /// By context and number of the split.
@@ -112,7 +113,10 @@ impl State<'_> {
     /// Tells ranks of what has ended or can be seen, and lets those that waited go on.
     pub fn settle(&mut self) {
         let mut over = std::mem::take(&mut self.cluster.over);
-        for Over { rank, slot, received } in over.drain(..) {
+        for Over { rank, slot, received, sent } in over.drain(..) {
+            if let Some(id) = sent {
+                self.place(id);
+            }
             let received = received.map(|id| self.received(id));
             self.tickets[rank as usize].complete(slot, received);
             self.awake(rank);
@@ -129,16 +133,52 @@ impl State<'_> {
 
     fn received(&mut self, id: MessageId) -> Received {
         let Envelope { from, label, .. } = self.cluster.matching.messages[id as usize].envelope;
+        self.place(id);
         self.cluster.matching.remove(id);
-        Received { from, label, data: std::mem::take(&mut self.payloads[id as usize]) }
+        Received { from, label, data: std::mem::take(&mut self.payloads[id as usize]).into_data() }
     }
 
-    /// Keeps a copy of a message's bytes until it is received.
-    pub fn keep(&mut self, id: MessageId, data: &[u8]) {
+    /// Keeps a message's bytes until it is received. `is_held`: the send lasts until the last byte
+    /// has arrived.
+    ///
+    /// # Safety
+    /// Where `is_held`, the bytes must stay valid and unchanged until the send is reported, or its
+    /// queue is closed by [`State::give_up`].
+    pub unsafe fn keep(&mut self, id: MessageId, data: &[u8], is_held: bool) {
         if self.payloads.len() <= id as usize {
-            self.payloads.resize(id as usize + 1, Vec::new());
+            self.payloads.resize_with(id as usize + 1, Payload::default);
         }
-        self.payloads[id as usize] = self.spare.copy(data);
+        // SAFETY: by this function's contract; a send that is reported is placed before.
+        self.payloads[id as usize] = unsafe { Payload::new(data, is_held, &mut self.spare) };
+    }
+
+    /// The last byte of a message has arrived: what is still with the sender goes to the receiver.
+    fn place(&mut self, id: MessageId) {
+        if self.end.is_some() {
+            // Ranks that have heard of the end have left their buffers.
+            return;
+        }
+        let message = &self.cluster.matching.messages[id as usize];
+        let ticket = message.recv.map(|ticket| (message.envelope.to, ticket));
+        let room = ticket.and_then(|(to, ticket)| self.tickets[to as usize].room(ticket));
+        // SAFETY: the sender has not heard yet that its send is over, nor the receiver of the
+        // receive; rooms of receives that were given up are forgotten.
+        unsafe { self.payloads[id as usize].place(room) };
+    }
+
+    /// Closes a queue; sends of it that are not over go on with copies of their bytes.
+    pub fn give_up(&mut self, rank: Rank, queue: usize) {
+        if self.tickets[rank as usize].outstanding(queue) > 0 && self.end.is_none() {
+            for (payload, message) in self.payloads.iter_mut().zip(&self.cluster.matching.messages)
+            {
+                let ticket = message.send.filter(|_| message.envelope.from == rank);
+                if ticket.is_some_and(|t| self.tickets[rank as usize].queue_of(t) == queue) {
+                    // SAFETY: the queue's owner keeps the bytes valid until this returns.
+                    unsafe { payload.keep(&mut self.spare) };
+                }
+            }
+        }
+        self.tickets[rank as usize].close_queue(queue);
     }
 
     /// A rank that waits looks again.

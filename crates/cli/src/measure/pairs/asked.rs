@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use laneway_core::Failure;
-use laneway_measure::pairs::{Gate, Sites, Survey};
+use laneway_measure::pairs::{Gate, Sample, Sites, Survey};
 use laneway_sim::Network;
 use laneway_sim::platform::parse_rate;
 
@@ -29,8 +29,22 @@ impl Asked {
         survey.most_latency = parse_latency(matches, survey.most_latency)?;
         survey.sites = parse_sites(text("sites"), text("backend"))?;
         survey.sequential = matches.get_flag("sequential");
+        let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+        survey.sample = text("sample").map(|text| parse_sample(text, seed)).transpose()?;
         Ok(Asked { survey, strict })
     }
+}
+
+/// `--sample` alone, or with a number of partners.
+fn parse_sample(text: &str, seed: u64) -> Result<Sample, Failure> {
+    let partners = match text {
+        "" => None,
+        text => Some(text.parse().map_err(|_| {
+            let what = format!("`{text}` is not a value for --sample");
+            Failure::usage(what, "it is a number of partners for each host", "--sample 8")
+        })?),
+    };
+    Ok(Sample { partners, seed })
 }
 
 /// How many times the usual latency a pair may have.

@@ -22,7 +22,12 @@ pub struct Written {
     prometheus: Option<String>,
     /// Print what is to blame and nothing else.
     suspects: bool,
+    /// Print a line for each rank, however many there are.
+    all: bool,
 }
+
+/// A table has a line for each rank up to this number, and beyond it for those with a slow pair.
+const MOST_LINES: usize = 64;
 
 impl Written {
     /// What cannot show pairs is refused before there are any.
@@ -41,7 +46,8 @@ impl Written {
             let try_this = "--suspects with --format table, json, csv or html";
             return Err(Failure::usage("no map of suspects alone", cause, try_this));
         }
-        Ok(Written { output, svg: text("svg"), prometheus: text("prometheus"), suspects })
+        let (svg, prometheus, all) = (text("svg"), text("prometheus"), matches.get_flag("all"));
+        Ok(Written { output, svg, prometheus, suspects, all })
     }
 
     /// Prints and saves all of it.
@@ -76,6 +82,9 @@ impl Written {
                 };
                 output::print(&format!("{table}{sentences}"))
             }
+            (Format::Table, false) if is_long(findings, self.all) => {
+                output::print(&format!("{}{sentences}", self.long_table(findings, document)))
+            }
             (Format::Table, false) => {
                 let shades = Map::of(&Run::from(document)).unwrap_or_default().shades();
                 let rows = with_map(findings.node_rows(), &shades);
@@ -91,6 +100,34 @@ impl Written {
             (format, false) => output::print(&format.render(document)),
         }
     }
+}
+
+impl Written {
+    /// The ranks with a slow pair, or all, without a map; then how many are left out.
+    fn long_table(&self, findings: &Findings, document: &Document) -> String {
+        let nodes = findings.verdict.iter().flat_map(|verdict| &verdict.nodes);
+        let ranks = findings.node_rows();
+        let count = ranks.len();
+        let lists_all = self.all || count <= MOST_LINES;
+        let listed = ranks.into_iter().zip(nodes).filter(|(_, node)| lists_all || node.slow > 0);
+        let rows: Vec<Row> = listed.map(|(row, _)| row).collect();
+        let left_out = count - rows.len();
+        let mut text = String::new();
+        if !rows.is_empty() {
+            let brief = Document { rows, summary: None, ..document.clone() };
+            text = self.output.format.render(&brief) + "\n";
+        }
+        if left_out > 0 {
+            let line = format!("{left_out} ranks have no slow pair; --all lists them");
+            text += &(output::paragraphs(&[line]) + "\n");
+        }
+        text
+    }
+}
+
+/// Whether a map would be too large, or mostly empty.
+fn is_long(findings: &Findings, all: bool) -> bool {
+    !all && findings.hosts.len() > MOST_LINES || findings.coverage.is_some()
 }
 
 /// The lines of nodes, each with its row of the map; a shade has the place of its rank.
