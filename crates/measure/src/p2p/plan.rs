@@ -31,7 +31,7 @@ impl Plan {
         Plan { rounds: (0..moving).map(round).filter(|round: &Vec<_>| !round.is_empty()).collect() }
     }
 
-    /// Whom a rank meets in round `turn` of [`Plan::pairs`]; none where it rests.
+    /// The partner of a rank in round `turn` of [`Plan::pairs`]; `None` if it rests.
     pub fn partner(ranks: u32, turn: u32, rank: Rank) -> Option<Rank> {
         let moving = (ranks + ranks % 2).checked_sub(1).filter(|&moving| moving > 0)?;
         let turn = turn % moving;

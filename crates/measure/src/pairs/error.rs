@@ -32,10 +32,10 @@ pub enum Refusal {
     Partners {
         /// As they were asked for.
         partners: u32,
-        /// There are so many.
+        /// The number of ranks.
         ranks: u32,
     },
-    /// The long message does not fit into somebody's memory.
+    /// The long message does not fit into the memory of a machine.
     Memory(String),
 }
 

@@ -75,7 +75,7 @@ pub struct Findings {
     pub rounds: Rounds,
     /// Who is to blame; none before all pairs are done.
     pub verdict: Option<Verdict>,
-    /// What a sample has looked at; none where all pairs were measured.
+    /// What a sample has looked at; `None` if all pairs were measured.
     pub coverage: Option<Coverage>,
     /// What was asked for.
     pub survey: Survey,

@@ -315,7 +315,7 @@ impl SimQueue<'_, '_, '_> {
                 return;
             }
             let Data::Bytes(data) = data else { return };
-            // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
+            // SAFETY: the starter of the receive keeps `len` bytes at `target` valid and
             // untouched until its slot is reported, which happens when this returns.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
             spare.give_back(data);
