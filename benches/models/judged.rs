@@ -19,6 +19,8 @@ pub struct Cell {
     pub call: String,
     pub truth: f64,
     pub said: Vec<(String, f64)>,
+    /// Of the models that promise an interval for it, whether that holds the truth.
+    pub within: Vec<(String, bool)>,
 }
 
 /// What came of a platform.
@@ -64,7 +66,15 @@ struct Tally {
     worst: Vec<(f64, String)>,
     /// Of each model.
     errors: BTreeMap<String, Vec<f64>>,
+    /// Intervals of each model that hold the truth, and all that it promises.
+    promised: BTreeMap<String, [usize; 2]>,
 }
+
+/// Such a part of the intervals holds, and such a part of LMO's calls has one.
+const HELD: f64 = 0.9;
+const PROMISED: f64 = 0.8;
+/// Such a part of the fits may refuse where such a model can hold.
+const REFUSED: f64 = 0.02;
 
 impl Tally {
     fn add(&mut self, seed: u64, judged: &Judged, bounds: Bounds) {
@@ -88,6 +98,10 @@ impl Tally {
             (false, _) => {}
             (true, true) => {
                 for cell in cells {
+                    for (model, within) in &cell.within {
+                        let [held, all] = self.promised.entry(model.clone()).or_default();
+                        (*held, *all) = (*held + usize::from(*within), *all + 1);
+                    }
                     for (model, said) in &cell.said {
                         let off = (said / cell.truth - 1.0).abs();
                         self.errors.entry(model.clone()).or_default().push(off);
@@ -109,8 +123,20 @@ impl Tally {
         let Tally { failed, refused, able, silent, unable, .. } = *self;
         let mut claims = vec![
             (format!("{failed} of {all} platforms could not be judged"), failed == 0),
-            (format!("{refused} of {able} fits refuse where such a model can hold"), refused == 0),
+            (
+                format!("{refused} of {able} fits refuse where such a model can hold"),
+                refused as f64 <= REFUSED * able as f64,
+            ),
         ];
+        for (model, &[held, all]) in &self.promised {
+            let claim = format!("{held} of {all} intervals of {model} hold");
+            claims.push((claim, held as f64 >= HELD * all as f64));
+        }
+        let calls = self.errors.get("lmo").map_or(0, Vec::len);
+        if let Some(&[_, all]) = self.promised.get("lmo") {
+            let claim = format!("{all} of {calls} calls have an interval of lmo");
+            claims.push((claim, all as f64 >= PROMISED * calls as f64));
+        }
         if unable > 0 {
             let claim =
                 format!("{silent} of {unable} fits hold, and are wrong, where links are shared");

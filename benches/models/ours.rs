@@ -48,16 +48,30 @@ pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
         let time = |platform: &Platform| simulate(platform, &**schedule, None);
         let times = platforms.iter().map(|one| time(one).map(|outcome| outcome.finish));
         let times = times.collect::<Result<Vec<f64>, _>>().map_err(|e| e.to_string())?;
-        let mut said = Vec::new();
-        for fitted in &models {
-            let seconds = fitted.read(&**schedule).map_err(|error| error.to_string())?.seconds;
-            said.push((fitted.model.kind().name().to_string(), seconds));
-        }
-        Ok(Cell { call: name.clone(), truth: median(&times).unwrap_or(f64::NAN), said })
+        let truth = median(&times).unwrap_or(f64::NAN);
+        cell(name, truth, &models, &**schedule)
     };
     let cells = on_all_cores(&calls, judge).into_iter().collect::<Result<Vec<Cell>, String>>()?;
     let known = intervals(&models[0], &clusters::draw(seed, hosts));
     Ok(Judged { what, can_hold: true, holds, known, cells })
+}
+
+/// A call beside what each model says of it.
+pub fn cell(
+    name: &str,
+    truth: f64,
+    models: &[Fitted],
+    schedule: &dyn Schedule,
+) -> Result<Cell, String> {
+    let (mut said, mut within) = (Vec::new(), Vec::new());
+    for fitted in models {
+        let kind = fitted.model.kind().name().to_string();
+        let found = fitted.read(schedule).map_err(|error| error.to_string())?;
+        let promised = found.interval.filter(|_| fitted.quality.holds());
+        within.extend(promised.map(|ends| (kind.clone(), ends.low <= truth && truth <= ends.high)));
+        said.push((kind, found.seconds));
+    }
+    Ok(Cell { call: name.to_string(), truth, said, within })
 }
 
 /// Of all parameters, how many have an interval that holds what is true of the cluster without the

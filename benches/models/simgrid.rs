@@ -43,7 +43,7 @@ pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
         };
         let said = MODELS.iter().filter_map(|name| Some((name.to_string(), number(name)? / 1e6)));
         let call = format!("{} {} {size} B", text("op"), text("algorithm"));
-        cells.push(Cell { call, truth: time / 1e6, said: said.collect() });
+        cells.push(Cell { call, truth: time / 1e6, said: said.collect(), within: Vec::new() });
     }
     if cells.iter().any(|cell| cell.said.first().is_none_or(|(name, _)| name != "lmo")) {
         return Err(format!("LMO was left out: {}", drawn.what));

@@ -30,8 +30,11 @@ pub fn measured(config: &Config, random: &mut SplitMix64) -> Result<(Platform, S
     }
     // What no measuring tells of SimGrid.
     let found = platform_text(&found, &limits(&found));
-    let order = if found.contains(BESIDE_EACH_OTHER) { "" } else { BESIDE_EACH_OTHER };
-    let text = format!("{SIMGRIDS_WAY}{order}{found}");
+    let of_messages = |line: &&str| {
+        ["in-order", "connections", "sharing"].into_iter().any(|key| line.starts_with(key))
+    };
+    let lines: Vec<&str> = found.lines().filter(|line| !of_messages(line)).collect();
+    let text = format!("{SIMGRIDS_WAY}{BESIDE_EACH_OTHER}{}\n", lines.join("\n"));
     let platform =
         Platform::parse("measured", &text).map_err(|error| format!("{error}\n{text}"))?;
     Ok((platform, text))
@@ -76,7 +79,7 @@ fn find(platform: &Platform) -> Result<Found, String> {
     let program = |comm: &dyn Comm| {
         let (sites, rule) = (Some(&sites[..]), Rule::fixed(REPS));
         let (alive, observer) = (&|| {}, &());
-        measure_sites(comm, &Asked { sites, message: None, every: false, rule, alive, observer })
+        measure_sites(comm, &Asked { sites, message: None, every: false, anyway: true, rule, alive, observer })
     };
     let ended = Program::new(platform, platform.hosts()).run(program);
     let ended = ended.map_err(|error| error.to_string())?;

@@ -622,8 +622,9 @@ int laneway_load_model(const char *file,
 int laneway_save_model(const struct laneway_model *model, const char *file);
 
 // What an algorithm of laneway takes for an operation of `size` bytes, in seconds, to `seconds`,
-// and the ends of its interval to `low` and `high`, which may be NULL. `ranks` is 0 for as many as
-// the model was estimated on. Nothing is called, and no MPI is needed.
+// and the ends of its interval to `low` and `high`, which may be NULL; both are NAN where the
+// model was seen to be too far off to promise an interval. `ranks` is 0 for as many as the model
+// was estimated on. Nothing is called, and no MPI is needed.
 //
 // # Safety
 // The model is one of these functions' and was not given back; the texts are C strings, and there

@@ -111,8 +111,9 @@ pub unsafe extern "C" fn laneway_save_model(model: *const Model, file: *const c_
 }
 
 /// What an algorithm of laneway takes for an operation of `size` bytes, in seconds, to `seconds`,
-/// and the ends of its interval to `low` and `high`, which may be NULL. `ranks` is 0 for as many as
-/// the model was estimated on. Nothing is called, and no MPI is needed.
+/// and the ends of its interval to `low` and `high`, which may be NULL; both are NAN where the
+/// model was seen to be too far off to promise an interval. `ranks` is 0 for as many as the model
+/// was estimated on. Nothing is called, and no MPI is needed.
 ///
 /// # Safety
 /// The model is one of these functions' and was not given back; the texts are C strings, and there
@@ -144,9 +145,14 @@ pub unsafe extern "C" fn laneway_predict(
         let no_call = |cause: String| refused("invalid call", cause, "another root or size");
         shape.validate().map_err(|bad| no_call(bad.0))?;
         let (found, params) = arguments::algorithm(collective, algorithm)?;
+        if laneway_model::needs_placement(found, &params) {
+            let cause = format!("`{algorithm}` depends on the sites of ranks, which are unknown");
+            return Err(no_call(cause));
+        }
         let schedule = found.schedule(&shape, &params).map_err(|refusal| no_call(refusal.0))?;
         let prediction = model.0.predict(&*schedule).map_err(failure)?;
-        let figures = [prediction.seconds, prediction.low, prediction.high];
+        let ends = prediction.interval.map_or([f64::NAN; 2], |ends| [ends.low, ends.high]);
+        let figures = [prediction.seconds, ends[0], ends[1]];
         for (to, figure) in [seconds, low, high].into_iter().zip(figures) {
             if !to.is_null() {
                 // SAFETY: as the caller promises.

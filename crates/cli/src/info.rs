@@ -178,7 +178,10 @@ fn algorithms(operations: &[Collective]) -> Document {
         let parameters: Vec<String> = algorithm
             .parameters
             .iter()
-            .map(|(p, value)| format!("{}={}", p.name(), format_size(*value)))
+            .map(|(p, value)| match p.words().get(*value as usize) {
+                Some(word) => format!("{}={word}", p.name()),
+                None => format!("{}={}", p.name(), format_size(*value)),
+            })
             .collect();
         let keeps_order = algorithm.family.reduces().then_some(algorithm.ordered);
         Row::new()

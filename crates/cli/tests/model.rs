@@ -98,7 +98,7 @@ fn a_cluster_is_measured_modelled_and_simulated() {
     // What the platform itself takes, and the platform that was made of the model: but for
     // algorithms that ask where hosts are, which a model does not know.
     let asks = |name: &Value| {
-        let placed = ["lane", "relay", "far-first"];
+        let placed = ["lane", "relay", "far-first", "third-site"];
         placed.iter().any(|word| name.as_str().is_some_and(|name| name.contains(word)))
     };
     for file in [PLATFORM, platform.name()] {
@@ -175,7 +175,10 @@ fn what_makes_no_sense_is_refused() {
     std::fs::write(&wrong.0, "schema = \"laneway.model/1\"\nmodel = \"lmo\"\n").expect("written");
     let here = ["model", "fit", "--backend", "sim:cluster:4"];
     let with = |more: &[&'static str]| [&here[..], more].concat();
-    let cases: [(Vec<&str>, i32, &str); 10] = [
+    let cases: [(Vec<&str>, i32, &str); 12] = [
+        // Before any experiment: the budget would end them at once, with code 4.
+        (with(&["--model", "plogp", "--platform", "p.toml", "--budget", "1e-7"]), 2, "p.toml"),
+        (with(&["--model", "hockney-segments", "--platform", "p.toml"]), 2, "p.toml"),
         (with(&["--model", "logp"]), 2, "unknown model"),
         (with(&["--sizes", "0"]), 2, "no size"),
         (with(&["--total-budget", "0"]), 2, "--total-budget 5s"),
@@ -193,6 +196,56 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
         assert!(said.contains(part) && said.contains("try:"), "{words:?}: {said}");
     }
+}
+
+/// Without the places of ranks, what is called `single-lane` would be the time of another schedule.
+#[test]
+fn algorithms_that_ask_where_ranks_are_take_sites() {
+    let model = Temporary::new("placed");
+    let backend = "sim:two-sites:2x2,latency=5ms";
+    document(&["model", "fit", "--backend", backend, "-o", model.name()]);
+    let asked = ["model", "predict", "scatter", "--model", model.name(), "--sizes", "64K"];
+    let output = laneway(&asked);
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && !table.contains("single-lane"), "{table}");
+    assert!(said(&output).contains("single-lane") && said(&output).contains("--sites"));
+    let placed = document(&[&asked[..], &["--sites", "two-sites:2x2,latency=5ms"]].concat());
+    let simulated = ["sim", "scatter", "--platform", "two-sites:2x2,latency=5ms"];
+    let simulated = document(&[&simulated[..], &["--sizes", "64K"]].concat());
+    let rows = |found: &Value| found["rows"].as_array().expect("rows").clone();
+    let lane = |row: &&Value| row["algorithm"].as_str().is_some_and(|name| name.contains("lane"));
+    let mut compared = 0;
+    for row in rows(&placed).iter().filter(lane) {
+        let same = |other: &&Value| other["algorithm"] == row["algorithm"];
+        let Some(other) = rows(&simulated).iter().find(same).cloned() else { continue };
+        let off = number(row, "time_us") / number(&other, "time_us") - 1.0;
+        assert!(off.abs() < 0.02, "{off:+.4}: {row} {other}");
+        compared += 1;
+    }
+    assert!(compared >= 2, "{placed}");
+    let alone = laneway(&[&asked[..], &["--algorithm", "single-lane"]].concat());
+    assert_eq!(alone.status.code(), Some(2), "{}", said(&alone));
+    assert!(said(&alone).contains("--sites"), "{}", said(&alone));
+}
+
+#[test]
+fn more_ranks_are_predicted_on_copies_of_a_host() {
+    let model = Temporary::new("copies");
+    let backend = format!("sim:{PLATFORM}");
+    document(&["model", "fit", "--backend", &backend, "-o", model.name()]);
+    let asked = ["model", "predict", "bcast", "--model", model.name(), "--sizes", "1K"];
+    let twice = laneway(&[&asked[..], &["--ranks", "12"]].concat());
+    assert_eq!(twice.status.code(), Some(2), "{}", said(&twice));
+    assert!(said(&twice).contains("--like"), "{}", said(&twice));
+    let width = |more: &[&str]| {
+        let found = document(&[&asked[..], more].concat());
+        let row = found["rows"][0].clone();
+        (number(&row, "ci_high_us") - number(&row, "ci_low_us")) / number(&row, "time_us")
+    };
+    assert!(width(&["--ranks", "12", "--like", "0"]) > 2.0 * width(&[]));
+    let unknown = laneway(&[&asked[..], &["--ranks", "12", "--like", "nobody"]].concat());
+    assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
+    assert!(said(&unknown).contains("unknown host `nobody`"), "{}", said(&unknown));
 }
 
 #[test]

@@ -106,3 +106,75 @@ fn what_cannot_be_measured_is_refused_and_nothing_hangs() {
         assert!(said.contains("error: ") && said.contains("\ncause: "), "{said}");
     }
 }
+
+/// Hosts of b are 25 us from each other and 60 us from those of a.
+const NEAR: &str = r#"
+[[site]]
+name = "a"
+latency = "5us"
+[[site]]
+name = "b"
+latency = "25us"
+[[site]]
+name = "c"
+latency = "20us"
+[[host]]
+name = "a[0-3]"
+site = "a"
+rate = "10Gbit"
+[[host]]
+name = "b[0-3]"
+site = "b"
+rate = "10Gbit"
+[[host]]
+name = "c[0-3]"
+site = "c"
+rate = "10Gbit"
+[wan]
+latency = "5ms"
+rate = "1Gbit"
+[[between]]
+sites = ["a", "b"]
+latency = "60us"
+rate = "1Gbit"
+"#;
+
+#[test]
+fn hosts_that_are_no_site_are_measured_only_if_asked_for() {
+    let (truth, saved) = (file("near.toml"), file("near-found.toml"));
+    std::fs::write(&truth, NEAR).expect("a file");
+    let backend = format!("sim:{}", truth.display());
+    let name = saved.display().to_string();
+    let words = ["sites", "measure", "--backend", &backend, "--reps", "1", "-o", &name];
+    let output = laneway(&words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("b0, b1, b2, b3 are 25.") && said.contains("--anyway"), "{said}");
+    assert!(!saved.exists(), "no choice can be made from it");
+    let output = laneway(&[&words[..], &["--anyway"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(&saved).expect("a file");
+    assert_eq!(text.matches("[[site]]").count(), 3, "{text}");
+    for file in [truth, saved] {
+        std::fs::remove_file(file).expect("the file was written");
+    }
+}
+
+/// What is chosen from a file that says that connections were not looked for is flagged, where one
+/// connection is the limit.
+#[test]
+fn choices_that_depend_on_what_was_not_looked_for_are_flagged() {
+    let saved = file("open.toml");
+    let text = NEAR.replacen("[wan]", "[wan]\nconnection = \"20Mbit\"", 1);
+    let flags = |text: &str| {
+        std::fs::write(&saved, text).expect("a file");
+        let name = saved.display().to_string();
+        let words = ["sites", "--platform", &name, "--op", "scatter", "--sizes", "1M"];
+        let rows = document(&words)["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| row["flags"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(flags(&text), [Value::Null]);
+    let open = format!("not-looked-for = [\"connections\"]\n{text}");
+    assert_eq!(flags(&open), ["not looked for: connections"]);
+    std::fs::remove_file(&saved).expect("the file was written");
+}

@@ -9,6 +9,8 @@ use laneway_core::units::parse_size;
 use laneway_core::{Collective, Placement, Schedule, Shape};
 use serde::{Serialize, Serializer};
 
+use crate::order;
+
 /// A number that an algorithm can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -30,11 +32,15 @@ pub enum Parameter {
     Stripes,
     /// Channels between two ranks of different sites, where each may have a connection of its own.
     Connections,
+    /// Sites to which a site passes pieces on; with 0 the site where they begin serves all others.
+    Fan,
+    /// The order in which the algorithm takes the ranks: 0 by number, 1 by site and host.
+    Order,
 }
 
 impl Parameter {
     /// All parameters, in the order in which they are written.
-    pub const ALL: [Parameter; 8] = [
+    pub const ALL: [Parameter; 10] = [
         Parameter::Radix,
         Parameter::Segment,
         Parameter::Window,
@@ -43,7 +49,12 @@ impl Parameter {
         Parameter::Own,
         Parameter::Stripes,
         Parameter::Connections,
+        Parameter::Fan,
+        Parameter::Order,
     ];
+
+    /// What algorithms declare whose ranks can take other places.
+    pub const BY_RANK: (Parameter, u64) = (Parameter::Order, 0);
 
     /// The word for it, as in `radix=4`.
     pub fn name(self) -> &'static str {
@@ -56,6 +67,38 @@ impl Parameter {
             Parameter::Own => "own",
             Parameter::Stripes => "stripes",
             Parameter::Connections => "connections",
+            Parameter::Fan => "fan",
+            Parameter::Order => "order",
+        }
+    }
+
+    /// The words for its values from 0 on; empty for numbers.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Parameter::Order => &["ranks", "sites"],
+            _ => &[],
+        }
+    }
+
+    /// A value as it is written: `4`, `64K`, `sites`.
+    fn parse(self, text: &str) -> Result<u64, Refusal> {
+        let words = self.words();
+        match words.iter().position(|word| *word == text) {
+            Some(value) => Ok(value as u64),
+            None if words.is_empty() => parse_size(text).map_err(Refusal),
+            None => {
+                let (name, words) = (self.name(), words.join(" or "));
+                Err(Refusal(format!("{name} is {words}, not `{text}`")))
+            }
+        }
+    }
+
+    /// `radix=4`; nothing for a word that stands for what is usual.
+    fn spelled(self, value: u64) -> Option<String> {
+        match self.words().get(value as usize) {
+            Some(_) if value == 0 => None,
+            Some(word) => Some(format!("{}={word}", self.name())),
+            None => Some(format!("{}={value}", self.name())),
         }
     }
 
@@ -65,10 +108,11 @@ impl Parameter {
             Parameter::Radix => (2, 1 << 20),
             Parameter::Segment => (1, 1 << 40),
             Parameter::Window => (1, 1 << 20),
-            Parameter::Lanes | Parameter::Near => (0, 1 << 20),
+            Parameter::Lanes | Parameter::Near | Parameter::Fan => (0, 1 << 20),
             Parameter::Own => (0, 1000),
             Parameter::Stripes => (1, 1 << 20),
             Parameter::Connections => (1, CHANNELS as u64),
+            Parameter::Order => (0, 1),
         }
     }
 }
@@ -111,6 +155,11 @@ impl Params {
         self.get(Parameter::Near) as u32
     }
 
+    /// [`Parameter::Fan`].
+    pub fn fan(&self) -> u32 {
+        self.get(Parameter::Fan) as u32
+    }
+
     /// Sets a value; refuses what cannot be.
     pub fn set(&mut self, parameter: Parameter, value: u64) -> Result<(), Refusal> {
         let (least, most) = parameter.limits();
@@ -136,7 +185,8 @@ impl Params {
 impl Serialize for Params {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let set = |parameter: Parameter| {
-            self.values[parameter as usize].map(|value| (parameter.name(), value))
+            let value = self.values[parameter as usize]?;
+            parameter.spelled(value).map(|_| (parameter.name(), value))
         };
         serializer.collect_map(Parameter::ALL.into_iter().filter_map(set))
     }
@@ -255,7 +305,15 @@ impl Algorithm {
         if self.family.reduces() && !shape.commutative && !self.ordered {
             return Err(Refusal("it changes the order of the operands: commutative only".into()));
         }
+        if self.declares(Parameter::Order) && params.get(Parameter::Order) > 0 {
+            return order::by_site(self, shape, params, placement);
+        }
         (self.build)(shape, params, placement)
+    }
+
+    /// Whether it has a parameter.
+    pub fn declares(&self, parameter: Parameter) -> bool {
+        self.parameters.iter().any(|(one, _)| *one == parameter)
     }
 
     /// The name, with its parameters where they are not the usual ones.
@@ -270,7 +328,9 @@ impl Algorithm {
     pub fn spelled(&self, params: &Params) -> String {
         let mut text = self.name.to_owned();
         for (parameter, _) in self.parameters {
-            text += &format!(":{}={}", parameter.name(), params.get(*parameter));
+            if let Some(spelled) = parameter.spelled(params.get(*parameter)) {
+                text += &format!(":{spelled}");
+            }
         }
         text
     }
@@ -324,7 +384,7 @@ pub fn find(
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(Refusal(format!("`{name}` has no parameter `{key}` (it has: {known})")));
         };
-        params.set(*parameter, parse_size(value).map_err(Refusal)?)?;
+        params.set(*parameter, parameter.parse(value)?)?;
     }
     Ok((algorithm, params))
 }
@@ -339,5 +399,17 @@ mod tests {
         assert_eq!(written(&Params::default()), "{}");
         let params = Params::default().with(Parameter::Lanes, 0).with(Parameter::Segment, 4096);
         assert_eq!(written(&params), r#"{"segment":4096,"lanes":0}"#);
+    }
+
+    #[test]
+    fn the_order_of_ranks_is_a_word_that_the_usual_one_leaves_out() {
+        let (chain, params) = find(Collective::Bcast, "pipeline:order=sites").expect("a word");
+        assert_eq!(params.get(Parameter::Order), 1);
+        assert_eq!(chain.spelled(&params), "pipeline:segment=65536:window=4:order=sites");
+        let (_, params) = find(Collective::Bcast, "pipeline:order=ranks").expect("a word");
+        assert_eq!(chain.label(&params), "pipeline");
+        for wrong in ["pipeline:order=1", "pipeline:order=", "linear:order=sites"] {
+            assert!(find(Collective::Bcast, wrong).is_err(), "{wrong}");
+        }
     }
 }

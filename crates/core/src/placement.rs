@@ -1,9 +1,14 @@
 //! Where ranks are: at which site, on which host, with which card for other sites.
 //!
 //! An algorithm that knows it sends across the wide area once and by several hosts; one that does
-//! not need not ask. A placement says nothing of rates: these are for who chooses an algorithm.
+//! not need not ask. Rates are numbers to compare: they order hosts and sites, and predict no time.
+
+use std::cmp::Reverse;
 
 use crate::schedule::Rank;
+
+/// Quarters of a rate that count as equally fast.
+const QUARTERS: u128 = 4;
 
 /// The location of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +28,10 @@ pub struct Placement {
     sites: Vec<Vec<Rank>>,
     /// From site to site, row by row: how far, as a number to compare.
     distances: Vec<u64>,
+    /// From site to site, row by row: bytes a second.
+    rates: Vec<u64>,
+    /// Of each rank's host: bytes a second.
+    speeds: Vec<u64>,
 }
 
 impl Placement {
@@ -45,10 +54,11 @@ impl Placement {
         }
         let renumbered =
             |location: &Location| Location { site: number(location.site) as u32, ..*location };
-        let locations = locations.iter().map(renumbered).collect();
+        let locations: Vec<Location> = locations.iter().map(renumbered).collect();
         let count = sites.len();
         let distances = (0..count * count).map(|at| u64::from(at / count != at % count)).collect();
-        Placement { locations, sites, distances }
+        let (rates, speeds) = (vec![u64::MAX; count * count], vec![u64::MAX; locations.len()]);
+        Placement { locations, sites, distances, rates, speeds }
     }
 
     /// With how far each site is from each, as any number that is larger for what is farther.
@@ -56,6 +66,20 @@ impl Placement {
         let count = self.sites.len();
         let between = |at: usize| distance((at / count) as u32, (at % count) as u32);
         self.distances = (0..count * count).map(between).collect();
+        self
+    }
+
+    /// With the bytes a second that all ranks of a site together can send to each other site.
+    pub fn with_rates(mut self, rate: impl Fn(u32, u32) -> u64) -> Placement {
+        let count = self.sites.len();
+        let between = |at: usize| rate((at / count) as u32, (at % count) as u32);
+        self.rates = (0..count * count).map(between).collect();
+        self
+    }
+
+    /// With the bytes a second of the slowest card of each rank's host.
+    pub fn with_speeds(mut self, speed: impl Fn(Rank) -> u64) -> Placement {
+        self.speeds = (0..self.ranks()).map(speed).collect();
         self
     }
 
@@ -90,10 +114,127 @@ impl Placement {
     /// The other sites, the farthest from this one first.
     pub fn others(&self, site: u32) -> Vec<u32> {
         let mut all: Vec<u32> = (0..self.sites()).filter(|other| *other != site).collect();
-        let distance = |other: &u32| self.distances[(site * self.sites() + other) as usize];
-        all.sort_by_key(|other| std::cmp::Reverse(distance(other)));
+        all.sort_by_key(|other| Reverse(self.distances[self.between(site, *other)]));
         all
     }
+
+    fn between(&self, from: u32, to: u32) -> usize {
+        (from * self.sites() + to) as usize
+    }
+
+    /// Bytes a second from one site to another; `u64::MAX` without a limit.
+    pub fn rate(&self, from: u32, to: u32) -> u64 {
+        self.rates[self.between(from, to)]
+    }
+
+    /// Bytes a second of the slowest card of a rank's host; `u64::MAX` without a limit.
+    pub fn speed(&self, rank: Rank) -> u64 {
+        self.speeds[rank as usize]
+    }
+
+    /// How many times slower a rank's host is than the fastest of its site, in quarters: 4 for all
+    /// hosts that are less than a quarter slower.
+    pub fn slowness(&self, rank: Rank) -> u64 {
+        let site = self.members(self.location(rank).site);
+        slowness(site.iter().map(|one| self.speed(*one)).max().unwrap_or(1), self.speed(rank))
+    }
+
+    /// Some ranks of one site with the fast hosts first; equally fast ones stay in their order.
+    pub fn fastest_first(&self, mut ranks: Vec<Rank>) -> Vec<Rank> {
+        let most = ranks.iter().map(|rank| self.speed(*rank)).max().unwrap_or(1);
+        ranks.sort_by_key(|rank| slowness(most, self.speed(*rank)));
+        ranks
+    }
+
+    /// The third site with the widest way from one site to another over it; none with two sites.
+    pub fn third_site(&self, from: u32, to: u32) -> Option<u32> {
+        let thirds = (0..self.sites()).filter(|site| *site != from && *site != to);
+        let distance = |site: u32| {
+            let legs = [self.between(from, site), self.between(site, to)];
+            legs.map(|leg| self.distances[leg]).into_iter().fold(0, u64::saturating_add)
+        };
+        let width = |site: u32| self.rate(from, site).min(self.rate(site, to));
+        let most = thirds.clone().map(width).max()?;
+        thirds.min_by_key(|site| (slowness(most, width(*site)), distance(*site), *site))
+    }
+
+    /// Whether the way between some two sites is a quarter slower than over a third one.
+    pub fn has_detours(&self) -> bool {
+        let sites = || 0..self.sites();
+        let pairs = sites().flat_map(|from| sites().map(move |to| (from, to)));
+        pairs.filter(|(from, to)| from != to).any(|(from, to)| {
+            let third = self.third_site(from, to);
+            let width = third.map(|site| self.rate(from, site).min(self.rate(site, to)));
+            width.is_some_and(|width| u128::from(slowness(width, self.rate(from, to))) > QUARTERS)
+        })
+    }
+
+    /// The parent of each site in a tree from one site to all others: a site joins by the widest
+    /// way from a site in the tree, and of equal ones by the one with the fewest sites before it.
+    /// No site has more than `fan` children.
+    pub fn site_tree(&self, root: u32, fan: u32) -> Vec<Option<u32>> {
+        let sites = self.sites() as usize;
+        let widest = |from: u32| {
+            let others = (0..self.sites()).filter(move |to| *to != from);
+            others.map(|to| self.rate(from, to)).max().unwrap_or(0)
+        };
+        let onward: Vec<u64> = (0..self.sites()).map(widest).collect();
+        let most = onward.iter().copied().max().unwrap_or(1);
+        let (mut parents, mut children) = (vec![None; sites], vec![0; sites]);
+        let mut depths = vec![0; sites];
+        let mut tree = vec![root];
+        while tree.len() < sites {
+            let open = tree.iter().filter(|from| children[**from as usize] < fan.max(1));
+            let ways = open.flat_map(|from| {
+                let outside = (0..self.sites()).filter(|to| !tree.contains(to));
+                outside.map(move |to| (*from, to))
+            });
+            let best = ways.min_by_key(|(from, to)| {
+                let rate = slowness(most, self.rate(*from, *to));
+                let next = slowness(most, onward[*to as usize]);
+                let distance = self.distances[self.between(*from, *to)];
+                let number = (*to + self.sites() - root) % self.sites();
+                (rate, depths[*from as usize], next, distance, number)
+            });
+            let Some((from, to)) = best else { break };
+            parents[to as usize] = Some(from);
+            children[from as usize] += 1;
+            depths[to as usize] = depths[from as usize] + 1;
+            tree.push(to);
+        }
+        parents
+    }
+
+    /// All ranks by site and host, so that neighbours are near each other: a chain of sites, each
+    /// with its fast hosts first. A root is the first of its host, its host of its site, and its
+    /// site of all; what lies before it in these comes last.
+    pub fn by_site(&self, root: Option<Rank>) -> Vec<Rank> {
+        let home = root.map(|root| self.location(root));
+        let mut site = Some(home.map_or(0, |home| home.site));
+        let chain = self.site_tree(site.unwrap_or(0), 1);
+        let mut order = Vec::with_capacity(self.locations.len());
+        while let Some(here) = site.filter(|_| self.sites() > 0) {
+            let members = self.members(here);
+            let most = members.iter().map(|rank| self.speed(*rank)).max().unwrap_or(1);
+            let mut ranks = members.to_vec();
+            let first = home.filter(|home| home.site == here).map(|home| home.host);
+            ranks.sort_by_key(|rank| {
+                let host = self.location(*rank).host;
+                let is_before = first.is_some_and(|first| host < first);
+                let slowness = slowness(most, self.speed(*rank));
+                let in_host = (first == Some(host) && root.is_some_and(|root| *rank < root), *rank);
+                (first != Some(host), slowness, is_before, host, in_host)
+            });
+            order.extend(ranks);
+            site = chain.iter().position(|parent| *parent == Some(here)).map(|next| next as u32);
+        }
+        order
+    }
+}
+
+/// How many times slower `rate` is than `most`, in quarters.
+pub fn slowness(most: u64, rate: u64) -> u64 {
+    (QUARTERS * u128::from(most) / u128::from(rate.max(1))).min(u128::from(u64::MAX)) as u64
 }
 
 #[cfg(test)]
@@ -125,5 +266,40 @@ mod tests {
         let placement = at(&[0, 1, 2, 3]).with_distances(|a, b| [9, 5, 30, 5][(a ^ b) as usize]);
         assert_eq!(placement.others(0), [2, 1, 3]);
         assert_eq!(placement.others(3), [1, 0, 2]);
+    }
+
+    #[test]
+    fn ranks_by_site_begin_with_the_root_and_end_with_slow_hosts() {
+        let placement = at(&[0, 1, 2, 0, 1, 2, 0]);
+        assert_eq!(placement.by_site(None), [0, 3, 6, 1, 4, 2, 5]);
+        assert_eq!(placement.by_site(Some(4)), [4, 1, 2, 5, 0, 3, 6]);
+        assert_eq!(Placement::one_site(4).by_site(Some(2)), [2, 3, 0, 1]);
+        let slow = placement.with_speeds(|rank| if rank == 3 { 10 } else { 90 + u64::from(rank) });
+        assert_eq!(slow.by_site(Some(0)), [0, 6, 3, 1, 4, 2, 5]);
+        assert_eq!(slow.fastest_first(vec![3, 0, 6]), [0, 6, 3]);
+        assert_eq!((slow.slowness(0), slow.slowness(3)), (4, 38));
+    }
+
+    #[test]
+    fn ranks_of_a_host_are_neighbours() {
+        let hosts = [5, 7, 5, 7, 5];
+        let location = |host| Location { site: 0, host, wan_card: false };
+        let placement = Placement::new(hosts.map(location).to_vec());
+        assert_eq!(placement.by_site(Some(3)), [3, 1, 0, 2, 4]);
+    }
+
+    #[test]
+    fn a_tree_of_sites_takes_the_widest_ways() {
+        // From 0 to 1 the way over 2 is wider.
+        let wide = |a: u32, b: u32| if a + b == 1 { 10 } else { 1000 };
+        let placement = at(&[0, 1, 2]).with_rates(wide);
+        assert_eq!(placement.site_tree(0, 9), [None, Some(2), Some(0)]);
+        assert!(placement.has_detours() && !at(&[0, 1, 2]).has_detours());
+        assert_eq!((placement.third_site(0, 1), placement.third_site(0, 2)), (Some(2), Some(1)));
+        let equal = at(&[0, 1, 2, 3, 4]);
+        assert_eq!(equal.site_tree(1, 9), [Some(1), None, Some(1), Some(1), Some(1)]);
+        assert_eq!(equal.site_tree(1, 1), [Some(4), None, Some(1), Some(2), Some(3)]);
+        assert_eq!(equal.site_tree(0, 2), [None, Some(0), Some(0), Some(1), Some(1)]);
+        assert_eq!(at(&[0, 1]).third_site(0, 1), None);
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const WORD: Tag = 8;
 pub(crate) const DATA: Tag = 9;
 /// Of a message that only says that something is over.
 pub(crate) const OVER: Tag = 10;
+/// Of messages of one pair that may take different connections: this and those above.
+pub(crate) const CHANNEL: Tag = 64;
 
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()

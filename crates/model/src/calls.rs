@@ -1,15 +1,18 @@
 //! All algorithms of an operation over sizes, and where one overtakes another.
 
+use std::sync::Arc;
+
 use laneway_coll::{Algorithm, Params, algorithms};
-use laneway_core::{Collective, Rank, Shape};
+use laneway_core::{Collective, Placement, Rank, Shape};
 
 use crate::error::ModelError;
 use crate::model::Fitted;
+use crate::placed::needs_placement;
 use crate::read::Prediction;
 use crate::sweep::Escalation;
 
 /// Which call, but for its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The operation.
     pub collective: Collective,
@@ -17,10 +20,31 @@ pub struct Call {
     pub ranks: u32,
     /// Its root, where it has one.
     pub root: Rank,
+    /// Where its ranks are; without it, algorithms that depend on it are left out.
+    pub placement: Option<Arc<Placement>>,
 }
 
 impl Call {
-    /// What an algorithm takes for a size; `None` if it does not serve it.
+    /// A call from rank 0, whose ranks may be anywhere.
+    pub fn new(collective: Collective, ranks: u32) -> Call {
+        Call { collective, ranks, root: 0, placement: None }
+    }
+
+    /// The same call for a size.
+    pub fn shape(&self, bytes: u64) -> Shape {
+        let shape = Shape::new(self.collective, self.ranks, bytes).with_root(self.root);
+        match &self.placement {
+            Some(placement) => shape.with_placement(placement.clone()),
+            None => shape,
+        }
+    }
+
+    /// Whether an algorithm is the same wherever the ranks are, or it is known where they are.
+    pub fn can_tell(&self, algorithm: &Algorithm, params: &Params) -> bool {
+        self.placement.is_some() || !needs_placement(algorithm, params)
+    }
+
+    /// What an algorithm takes for a size; none where it does not serve it.
     fn predict(
         &self,
         fitted: &Fitted,
@@ -28,8 +52,7 @@ impl Call {
         params: &Params,
         bytes: u64,
     ) -> Result<Option<Prediction>, ModelError> {
-        let shape = Shape::new(self.collective, self.ranks, bytes).with_root(self.root);
-        match algorithm.schedule(&shape, params) {
+        match algorithm.schedule(&self.shape(bytes), params) {
             Ok(schedule) => fitted.predict(&*schedule).map(Some),
             Err(_) => Ok(None),
         }
@@ -72,7 +95,8 @@ pub struct Crossover {
     pub to: String,
     /// The size.
     pub bytes: u64,
-    /// Whether the intervals of the two are apart at the sizes on both sides that were asked for.
+    /// Whether the intervals of the two are known and apart at the sizes on both sides that were
+    /// asked for.
     pub sure: bool,
 }
 
@@ -83,7 +107,8 @@ pub fn predict_all(fitted: &Fitted, call: &Call, sizes: &[u64]) -> Result<Vec<Ro
     predict_some(fitted, call, &all, sizes)
 }
 
-/// The same of these algorithms of the operation, each with its parameters.
+/// The same of these algorithms of the operation, each with its parameters; without those that
+/// [`Call::can_tell`] excludes.
 pub fn predict_some(
     fitted: &Fitted,
     call: &Call,
@@ -95,9 +120,11 @@ pub fn predict_some(
         let why = format!("root {} of {} ranks", call.root, call.ranks);
         return Err(ModelError::Refused { why });
     }
+    let told = |(algorithm, params): &&Choice| call.can_tell(algorithm, params);
+    let chosen: Vec<Choice> = chosen.iter().filter(told).copied().collect();
     let mut rows = Vec::new();
     for &bytes in sizes {
-        for &(algorithm, params) in chosen {
+        for &(algorithm, params) in &chosen {
             let found = call.predict(fitted, algorithm, &params, bytes)?;
             let escalates = call.collective == Collective::Gather && algorithm.name == "linear";
             let escalation = fitted.escalation.filter(|region| escalates && region.holds(bytes));
@@ -147,7 +174,8 @@ pub fn crossovers(
                 .map(|row| row.prediction)
         };
         let apart = |fast: Option<Prediction>, slow: Option<Prediction>| {
-            fast.zip(slow).is_some_and(|(fast, slow)| fast.high < slow.low)
+            let ends = fast.zip(slow).and_then(|(fast, slow)| fast.interval.zip(slow.interval));
+            ends.is_some_and(|(fast, slow)| fast.high < slow.low)
         };
         let sure = apart(Some(before.prediction), same(after, two[0]))
             && apart(Some(after.prediction), same(before, two[1]));

@@ -113,7 +113,7 @@ mod tests {
         let network = ModelNetwork::new(vec![HostCost::default(); 3], &cards, ways, 1 << 20);
         let members = (0..=senders).collect();
         let fan = Fan { ranks: 3, members, bytes: 1000, direction: Direction::In };
-        network.by_size(&factors, on_cards).run(&fan, None).expect("it ends")
+        network.by_size(&factors, on_cards).run(&fan).expect("it ends")
     }
 
     #[test]

@@ -66,10 +66,11 @@ pub fn closed_form(
 /// Receives that a linear gather keeps posted.
 const POSTED: u32 = 8;
 
-/// Of these hosts, and no two messages share a card.
+/// Of these hosts, no two messages share a card, and nothing depends on the size.
 fn fits(lmo: &Lmo, ranks: u32) -> bool {
     let free = lmo.hosts.iter().all(|host| host.card_out.is_none() && host.card_in.is_none());
-    lmo.hosts.len() == ranks as usize && free
+    let is_straight = lmo.sizes.is_empty() && lmo.overheads.is_empty();
+    lmo.hosts.len() == ranks as usize && free && is_straight
 }
 
 /// What one message takes from its sender's hands on, until its receiver may take it in.

@@ -9,6 +9,7 @@ use crate::error::ModelError;
 use crate::experiments::Experiments;
 use crate::meter::Meter;
 use crate::model::{Fitted, ModelKind, fit};
+use crate::read::Prediction;
 
 /// A call that was timed.
 #[derive(Clone, Debug)]
@@ -43,6 +44,10 @@ pub struct Comparison {
     pub worst: f64,
     /// Operation, algorithm and bytes of the worst.
     pub worst_of: String,
+    /// How many calls have an interval.
+    pub promised: u64,
+    /// How many of these took what lies in it.
+    pub held: u64,
 }
 
 /// The part of the calls that `tail` is not exceeded in.
@@ -94,10 +99,14 @@ pub fn time_calls(
 fn of(fitted: &Fitted, cells: &[Cell]) -> Result<Comparison, ModelError> {
     let (mut said, mut errors) = (Vec::new(), Vec::new());
     let (mut worst, mut worst_of) = (0.0, String::new());
+    let (mut promised, mut held) = (0, 0);
     for cell in cells {
         let schedule = cell.algorithm.schedule(&cell.shape, &cell.params);
         let schedule = schedule.map_err(|why| ModelError::Refused { why: why.0 })?;
-        let seconds = fitted.read(&*schedule)?.seconds;
+        let Prediction { seconds, interval } = fitted.read(&*schedule)?;
+        let within = interval.map(|ends| ends.low <= cell.seconds && cell.seconds <= ends.high);
+        promised += u64::from(within.is_some());
+        held += u64::from(within == Some(true));
         let off = (seconds / cell.seconds - 1.0).abs();
         if off > worst {
             let (op, algorithm) = (cell.shape.collective.name(), cell.algorithm.name);
@@ -116,5 +125,7 @@ fn of(fitted: &Fitted, cells: &[Cell]) -> Result<Comparison, ModelError> {
         tail: at(TAIL),
         worst,
         worst_of,
+        promised,
+        held,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use laneway_core::Rank;
 
+use crate::alike::Alike;
 use crate::error::ModelError;
 use crate::parameter::Parameter;
 use crate::probe::Direction;
@@ -32,6 +33,8 @@ pub enum Kind {
     Overtake { bytes: u64 },
     /// Two messages of one pair at once: [`Double`](crate::Double).
     Double { bytes: u64 },
+    /// One rank and several others, which answer as much: [`Echo`](crate::Echo).
+    Echo { bytes: u64 },
 }
 
 impl Kind {
@@ -47,6 +50,7 @@ impl Kind {
             Kind::Shift { .. } => "shift",
             Kind::Overtake { .. } => "overtake",
             Kind::Double { .. } => "double",
+            Kind::Echo { .. } => "echo",
         }
     }
 
@@ -78,6 +82,7 @@ impl Kind {
                 format!("a short message behind one of {bytes} B, ranks {list}")
             }
             Kind::Double { bytes } => format!("two messages of {bytes} B at once, ranks {list}"),
+            Kind::Echo { bytes } => format!("echoes of {bytes} B, ranks {list}"),
         }
     }
 }
@@ -142,6 +147,8 @@ pub struct Experiments {
     pub timed: Vec<Timed>,
     /// What they took altogether.
     pub cost: Cost,
+    /// Which hosts were taken as alike; none where every pair was measured.
+    pub alike: Option<Alike>,
 }
 
 impl Experiments {

@@ -34,11 +34,13 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod alike;
 mod brief;
 mod calls;
 mod carrier;
 mod closed;
 mod compare;
+mod copied;
 mod error;
 mod estimate;
 mod experiments;
@@ -53,14 +55,17 @@ mod model;
 mod network;
 mod others;
 mod parameter;
+mod placed;
 mod platform;
 mod plogp;
 mod ports;
 mod probe;
+mod quality;
 mod read;
 mod rows;
 mod sweep;
 
+pub use alike::Alike;
 pub use brief::Brief;
 pub use calls::{Call, Choice, Crossover, Row, crossovers, predict_all, predict_some};
 pub use closed::closed_form;
@@ -72,13 +77,15 @@ pub use file::share;
 pub use follow::{Double, Overtake};
 pub use hockney::{Hockney, Lines};
 pub use line::Line;
-pub use lmo::{Host, Lmo, Pair, SizeFactor};
+pub use lmo::{Host, Lmo, OverheadFactor, Pair, SizeFactor};
 pub use loggp::LogGp;
 pub use meter::Meter;
-pub use model::{Check, Fitted, Model, ModelKind, Quality, checks, fit};
+pub use model::{Fitted, Model, ModelKind, checks, fit};
 pub use parameter::{End, Parameter};
+pub use placed::needs_placement;
 pub use platform::platform_text;
 pub use plogp::{PLogP, Step};
-pub use probe::{Direction, Fan, Shift};
-pub use read::Prediction;
+pub use probe::{Direction, Echo, Fan, Shift};
+pub use quality::{Check, Quality};
+pub use read::{Prediction, Range};
 pub use sweep::{Escalation, Leap, Sweep, sweep};

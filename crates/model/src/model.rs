@@ -1,19 +1,18 @@
 //! A fitted model: which it is, what it knows, and whether it holds.
 
-use std::collections::BTreeMap;
-
 use laneway_core::{Rank, Schedule};
-use laneway_stats::quantile;
 
+use crate::alike::Alike;
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
 use crate::follow::{Double, Overtake};
 use crate::hockney::{Apart, Hockney, Lines};
 use crate::lmo::{Lmo, SeenIn, pairs};
 use crate::loggp::LogGp;
-use crate::parameter::{End, Parameter};
+use crate::parameter::End;
 use crate::plogp::PLogP;
-use crate::probe::{Fan, Shift, Trip};
+use crate::probe::{Echo, Fan, Shift, Trip};
+use crate::quality::{Check, Quality};
 use crate::sweep::{Escalation, Leap};
 
 /// Which model.
@@ -153,7 +152,7 @@ impl Model {
     ) -> Result<Option<f64>, ModelError> {
         let read =
             |schedule: &dyn Schedule| self.read(schedule, Some(&timed.ranks), eager_bytes, end);
-        self.schedule(timed).map(|schedule| read(&*schedule)).transpose()
+        schedule(timed).map(|schedule| read(&*schedule)).transpose()
     }
 
     /// The mean of many times. What was fitted to is that of the parameters alone; where more
@@ -161,7 +160,7 @@ impl Model {
     fn expects(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
         let said = self.says(timed, eager_bytes)?;
         let (Some(seconds), true) = (said, timed.held_back) else { return Ok(said) };
-        let Some(schedule) = self.schedule(timed) else { return Ok(said) };
+        let Some(schedule) = schedule(timed) else { return Ok(said) };
         let times = self.times(&*schedule, Some(&timed.ranks), eager_bytes, seconds)?;
         Ok(match times.is_empty() {
             true => said,
@@ -169,106 +168,45 @@ impl Model {
         })
     }
 
-    /// An experiment among its ranks; `None` if the model has no prediction.
-    fn schedule(&self, timed: &Timed) -> Option<Box<dyn Schedule>> {
-        let ranks = timed.ranks.len() as u32;
-        // The others are about messages between two ranks, and claim no more than these.
-        let lmo = matches!(self, Model::Lmo(_));
-        Some(match timed.kind {
-            Kind::Fan { bytes, direction } if lmo => {
-                Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
+    /// Whether the model claims to tell an experiment: all but LMO are about messages between two
+    /// ranks.
+    fn claims(&self, timed: &Timed) -> bool {
+        matches!(self, Model::Lmo(_)) || matches!(timed.kind, Kind::RoundTrip { .. })
+    }
+
+    /// An experiment beside what the model says of it; none where it cannot tell.
+    fn check(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<Check>, ModelError> {
+        let Some(predicted) = self.expects(timed, eager_bytes)? else { return Ok(None) };
+        // Of the others the low ends are what pairs differ by.
+        let quiet = match self {
+            Model::Lmo(_) if timed.is_disturbed() => {
+                self.says_at(timed, eager_bytes, End::Low)?.unwrap_or(predicted)
             }
-            Kind::Shift { bytes, distance } if lmo => Box::new(Shift { ranks, distance, bytes }),
-            Kind::Overtake { bytes } if lmo => Box::new(Overtake { ranks, members: [0, 1], bytes }),
-            Kind::Double { bytes } if lmo => Box::new(Double { ranks, members: [0, 1], bytes }),
-            Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
-            Kind::Curve { bytes } if lmo => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
-            _ => return None,
-        })
+            _ => predicted,
+        };
+        let what = timed.kind.describe(&timed.ranks);
+        let kind = if timed.held_back { "held back" } else { timed.kind.name() };
+        let (measured, fastest) = (timed.time, timed.fastest);
+        Ok(Some(Check { kind, what, measured, fastest, predicted, quiet }))
     }
 }
 
-/// An experiment beside what the model says of it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Check {
-    /// Such as `round trip`, or `held back`.
-    pub kind: &'static str,
-    /// The experiment, with its size and ranks.
-    pub what: String,
-    /// What it took.
-    pub measured: Parameter,
-    /// Of all repetitions.
-    pub fastest: f64,
-    /// What the model says.
-    pub predicted: f64,
-    /// The prediction without other traffic.
-    pub quiet: f64,
-}
-
-impl Check {
-    /// How far the model is off, as a part of what was measured, beyond the measured interval.
-    /// Others have a part of what lies between the fastest repetition and the interval, and of
-    /// what the model says beyond a quiet network: half of these counts.
-    pub fn residual(&self) -> f64 {
-        let Parameter { value, low, high } = self.measured;
-        let of_others = |off: f64, part: f64| off.min(part.max(0.0));
-        let below = (low - self.predicted).max(0.0);
-        let above = (self.predicted - high).max(0.0);
-        let below = below - of_others(below, low - self.fastest) / 2.0;
-        let off = below.max(above - of_others(above, self.predicted - self.quiet) / 2.0);
-        if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 }
-    }
-}
-
-/// Whether a fit holds: what the model says of experiments beside what they took.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Quality {
-    /// What nine of ten experiments are off at most, as parts of their times.
-    pub typical: f64,
-    /// What the worst is off.
-    pub worst: f64,
-    /// Which experiment is the worst.
-    pub worst_of: String,
-    /// The most that the worst may be.
-    pub limit: f64,
-}
-
-impl Quality {
-    /// Of many experiments of one kind a few may be disturbed: one of each hundred is passed over.
-    pub fn of(checks: &[Check], limit: f64) -> Quality {
-        let residuals: Vec<f64> = checks.iter().map(Check::residual).collect();
-        let mut kinds: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
-        checks.iter().for_each(|check| kinds.entry(check.kind).or_default().push(check));
-        let worst = kinds.into_values().filter_map(|mut own| {
-            own.sort_by(|one, other| other.residual().total_cmp(&one.residual()));
-            own.get(own.len() / DISTURBED).copied()
-        });
-        let worst = worst.max_by(|one, other| one.residual().total_cmp(&other.residual()));
-        Quality {
-            typical: quantile(&residuals, 0.9).unwrap_or(0.0),
-            worst: worst.map_or(0.0, Check::residual),
-            worst_of: worst.map_or(String::new(), |check| check.what.clone()),
-            limit,
+/// An experiment among its ranks; none where it is no schedule.
+fn schedule(timed: &Timed) -> Option<Box<dyn Schedule>> {
+    let ranks = timed.ranks.len() as u32;
+    let members = || (0..ranks).collect();
+    Some(match timed.kind {
+        Kind::Fan { bytes, direction } => {
+            Box::new(Fan { ranks, members: members(), bytes, direction })
         }
-    }
-
-    /// Whether the model may be asked.
-    pub fn holds(&self) -> bool {
-        self.worst <= self.limit
-    }
-
-    pub(crate) fn demand(&self) -> Result<(), ModelError> {
-        let Quality { worst: residual, limit, .. } = *self;
-        match self.holds() {
-            true => Ok(()),
-            false => {
-                let worst = self.worst_of.clone();
-                Err(ModelError::DoesNotHold { worst, residual, limit })
-            }
-        }
-    }
+        Kind::Shift { bytes, distance } => Box::new(Shift { ranks, distance, bytes }),
+        Kind::Overtake { bytes } => Box::new(Overtake { ranks, members: [0, 1], bytes }),
+        Kind::Double { bytes } => Box::new(Double { ranks, members: [0, 1], bytes }),
+        Kind::Echo { bytes } => Box::new(Echo { ranks, members: members(), bytes }),
+        Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
+        Kind::Curve { bytes } => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
+        Kind::SendOverhead { .. } | Kind::ReceiveOverhead { .. } | Kind::Gap { .. } => return None,
+    })
 }
 
 /// A model of a machine, ready to be asked.
@@ -290,18 +228,19 @@ pub struct Fitted {
     pub escalation: Option<Escalation>,
     /// The same of scatters.
     pub leap: Option<Leap>,
+    /// Which hosts were taken as alike; none where every pair was measured.
+    pub alike: Option<Alike>,
 }
 
 impl Fitted {
     /// A model whose parameters are known without experiments: it holds, and no sweep showed more.
     pub fn known(model: Model, hosts: Vec<String>, eager_bytes: u64) -> Fitted {
         let (quality, cost) = (Quality::default(), Cost::default());
-        Fitted { model, hosts, eager_bytes, quality, cost, escalation: None, leap: None }
+        let (escalation, leap, alike) = (None, None, None);
+        Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap, alike }
     }
 }
 
-/// One in this number of experiments of a kind may be off as it likes.
-const DISTURBED: usize = 100;
 /// LMO may be so far off for any experiment, also those that were held back.
 const LMO_LIMIT: f64 = 0.2;
 /// The others may be so far off for a round trip.
@@ -311,7 +250,10 @@ const OTHERS_LIMIT: f64 = 0.3;
 /// it refuses to predict.
 pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelError> {
     experiments.validate()?;
-    let (ranks, eager_bytes) = (experiments.ranks(), experiments.eager_bytes);
+    let (all, eager_bytes) = (experiments, experiments.eager_bytes);
+    let part = all.alike.as_ref().map(|alike| alike.part(all));
+    let experiments = part.as_ref().unwrap_or(all);
+    let ranks = experiments.ranks();
     if ranks < 2 {
         let experiment = "a round trip";
         return Err(ModelError::TooFewRanks { ranks, needed: 2, experiment });
@@ -325,16 +267,20 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
         ModelKind::PLogP => Model::PLogP(PLogP::fit(experiments)?),
         ModelKind::Lmo => fit_lmo(experiments)?,
     };
+    let model = match &all.alike {
+        Some(alike) => alike.expand(model),
+        None => model,
+    };
     let limit = if kind == ModelKind::Lmo { LMO_LIMIT } else { OTHERS_LIMIT };
-    let checks = checks(&model, experiments)?;
-    let mut quality = Quality::of(&checks, limit);
+    let (checks, trials) = (checks(&model, all)?, trials(&model, all)?);
+    let mut quality = Quality::of(&checks, &trials, limit);
     if model.is_flat() {
         quality.worst = quality.worst.max(1.0);
         quality.worst_of = "what a byte takes: longer messages took no longer".to_string();
     }
-    let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
+    let (hosts, cost, alike) = (all.hosts.clone(), all.cost, all.alike.clone());
     let (escalation, leap) = (None, None);
-    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap, alike })
 }
 
 /// What depends on the size is seen in the middle of the repetitions or in the fastest ones: the
@@ -357,24 +303,16 @@ fn fit_lmo(experiments: &Experiments) -> Result<Model, ModelError> {
     Ok(if off(&middle)? < off(&fastest)? { middle } else { fastest })
 }
 
-/// Every experiment that the model can tell the time of, beside it.
+/// Every experiment that the model claims to tell the time of, beside it.
 pub fn checks(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, ModelError> {
-    let mut checks = Vec::new();
-    let eager_bytes = experiments.eager_bytes;
-    for timed in &experiments.timed {
-        if let Some(predicted) = model.expects(timed, eager_bytes)? {
-            // Of the others the low ends are what pairs differ by.
-            let quiet = match model {
-                Model::Lmo(_) if timed.is_disturbed() => {
-                    model.says_at(timed, eager_bytes, End::Low)?.unwrap_or(predicted)
-                }
-                _ => predicted,
-            };
-            let what = timed.kind.describe(&timed.ranks);
-            let kind = if timed.held_back { "held back" } else { timed.kind.name() };
-            let (measured, fastest) = (timed.time, timed.fastest);
-            checks.push(Check { kind, what, measured, fastest, predicted, quiet });
-        }
-    }
-    Ok(checks)
+    let claimed = experiments.timed.iter().filter(|timed| model.claims(timed));
+    let check = |timed| model.check(timed, experiments.eager_bytes).transpose();
+    claimed.filter_map(check).collect()
+}
+
+/// The experiments that are like calls and that no fit saw, whether the model claims them or not.
+fn trials(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, ModelError> {
+    let held_back = experiments.timed.iter().filter(|timed| timed.held_back);
+    let check = |timed| model.check(timed, experiments.eager_bytes).transpose();
+    held_back.filter_map(check).collect()
 }

@@ -5,7 +5,7 @@ use laneway_sim::{Background, Congestion, HostCost, HostId, Network, Resource, R
 
 use crate::carrier::BySize;
 use crate::error::ModelError;
-use crate::lmo::SizeFactor;
+use crate::lmo::{OverheadFactor, SizeFactor, at_overhead};
 
 /// From one host to another.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,7 @@ pub(crate) struct ModelNetwork {
     factors: Vec<SizeFactor>,
     /// Factors of bytes are factors of what cards carry.
     on_cards: bool,
+    overheads: Vec<OverheadFactor>,
     /// What others send to or from a host behind all of these, which has no card.
     pub others: Vec<Background>,
 }
@@ -55,9 +56,19 @@ impl ModelNetwork {
         let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
         let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
         let resources = out.chain(into).collect();
-        let (factors, on_cards, others) = (Vec::new(), true, Vec::new());
-        let in_order = true;
-        ModelNetwork { costs, resources, ways, eager_bytes, in_order, factors, on_cards, others }
+        let (factors, overheads, others) = (Vec::new(), Vec::new(), Vec::new());
+        let (in_order, on_cards) = (true, true);
+        ModelNetwork {
+            costs,
+            resources,
+            ways,
+            eager_bytes,
+            in_order,
+            factors,
+            on_cards,
+            overheads,
+            others,
+        }
     }
 
     /// Messages from one host to another need not wait until the one before has arrived: something
@@ -93,19 +104,16 @@ impl ModelNetwork {
         self
     }
 
-    /// The seconds of a schedule whose rank r is on host `hosts[r]`, or on host r.
-    pub fn run(
-        &self,
-        schedule: &dyn Schedule,
-        hosts: Option<&[HostId]>,
-    ) -> Result<f64, ModelError> {
+    /// With costs of hosts that depend on the size of a message.
+    pub fn with_overheads(mut self, overheads: &[OverheadFactor]) -> ModelNetwork {
+        self.overheads = overheads.to_vec();
+        self
+    }
+
+    /// The seconds of a schedule whose rank r is on host r.
+    pub fn run(&self, schedule: &dyn Schedule) -> Result<f64, ModelError> {
         let mut carrier = BySize::new(&self.resources, &self.factors, self.on_cards);
-        let simulation = Simulation::new(self);
-        let simulation = match hosts {
-            Some(hosts) => simulation.placed(hosts),
-            None => simulation,
-        };
-        Ok(simulation.run_on(schedule, &mut carrier)?.finish)
+        Ok(Simulation::new(self).run_on(schedule, &mut carrier)?.finish)
     }
 
     /// With another limit of each message of one pair.
@@ -154,6 +162,20 @@ impl Network for ModelNetwork {
 
     fn cost(&self, host: HostId) -> HostCost {
         self.costs.get(host as usize).copied().unwrap_or_default()
+    }
+
+    fn cost_of(&self, host: HostId, bytes: u64) -> Option<HostCost> {
+        if self.overheads.is_empty() {
+            return None;
+        }
+        let OverheadFactor { send, receive, .. } = at_overhead(&self.overheads, bytes);
+        let cost = self.cost(host);
+        Some(HostCost {
+            per_send: send * cost.per_send,
+            per_recv: receive * cost.per_recv,
+            per_byte_sent: send * cost.per_byte_sent,
+            per_byte_received: receive * cost.per_byte_received,
+        })
     }
 
     fn background(&self) -> &[Background] {

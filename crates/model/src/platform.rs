@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::error::ModelError;
 use crate::hockney::Lines;
 use crate::lmo::{Lmo, pairs};
-use crate::model::{Fitted, Model};
+use crate::model::{Fitted, Model, ModelKind};
 use crate::parameter::Parameter;
 
 /// The largest number of letters in a platform's name.
@@ -14,8 +14,25 @@ const MOST_LETTERS: usize = 48;
 
 /// A byte that takes less than this is written as taking no time: platforms have no faster rate.
 const LEAST_PER_BYTE: f64 = 1e-18;
+/// The fastest rate of a platform.
+const UNLIMITED: &str = "1000000TB/s";
 
 const BY_SIZE: &str = "a platform has no way that depends on the size of a message";
+const COSTS_BY_SIZE: &str = "a platform's hosts have costs that are linear in the size";
+const GAPS: &str = "PLogP's gaps are no rates: a platform cannot have them";
+
+impl ModelKind {
+    /// Why no platform can be written from any model of this kind; none where one can.
+    pub fn platform_objection(self) -> Option<&'static str> {
+        match self {
+            ModelKind::PLogP => Some(GAPS),
+            ModelKind::HockneySegments => Some(BY_SIZE),
+            ModelKind::Hockney | ModelKind::HockneyPairs | ModelKind::LogGp | ModelKind::Lmo => {
+                None
+            }
+        }
+    }
+}
 
 const INTRODUCTION: &str = "\
 # Written from a fitted model; hosts are in the order of ranks. Each pair has its latency and what
@@ -36,6 +53,9 @@ pub fn platform_text(fitted: &Fitted) -> Result<String, ModelError> {
     match &fitted.model {
         Model::Lmo(lmo) if !lmo.sizes.is_empty() => {
             return Err(ModelError::Refused { why: BY_SIZE.into() });
+        }
+        Model::Lmo(lmo) if !lmo.overheads.is_empty() => {
+            return Err(ModelError::Refused { why: COSTS_BY_SIZE.into() });
         }
         Model::Lmo(lmo) => lmo_text(&mut text, lmo, &names),
         Model::Hockney(hockney) => {
@@ -71,10 +91,7 @@ pub fn platform_text(fitted: &Fitted) -> Result<String, ModelError> {
                 route_text(&mut text, ends, loggp.latency.value, loggp.per_byte.value, true);
             }
         }
-        Model::PLogP(_) => {
-            let why = "PLogP's gaps are no rates: a platform cannot have them".to_string();
-            return Err(ModelError::Refused { why });
-        }
+        Model::PLogP(_) => return Err(ModelError::Refused { why: GAPS.into() }),
     }
     Ok(text)
 }
@@ -119,8 +136,10 @@ fn host_text(text: &mut String, name: &str, costs: &[(&str, Parameter)], cards: 
     for (key, cost) in costs {
         let _ = writeln!(text, "{key} = \"{}ns\"", cost.value * 1e9);
     }
-    for (key, card) in ["rate-out", "rate-in"].into_iter().zip(cards) {
-        if let Some(rate) = card.and_then(rate) {
+    // A card has both rates or none: the direction that met no limit has the fastest rate there is.
+    if cards.into_iter().any(|card| card.and_then(rate).is_some()) {
+        for (key, card) in ["rate-out", "rate-in"].into_iter().zip(cards) {
+            let rate = card.and_then(rate).unwrap_or_else(|| UNLIMITED.into());
             let _ = writeln!(text, "{key} = \"{rate}\"");
         }
     }
@@ -135,7 +154,9 @@ fn route_text(
 ) {
     if !text.contains("name = \"way\"") {
         // A way needs a link; this one limits nothing.
-        text.push_str("\n[[link]]\nname = \"way\"\nrate = \"1000000TB/s\"\nshared = false\n");
+        text.push_str("\n[[link]]\nname = \"way\"\nrate = \"");
+        text.push_str(UNLIMITED);
+        text.push_str("\"\nshared = false\n");
     }
     way_text(text, [from, to], "way", latency, per_byte);
     if !both_ways {

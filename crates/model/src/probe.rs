@@ -29,12 +29,6 @@ pub struct Fan {
 }
 
 impl Fan {
-    /// The same among its members alone, numbered in their order.
-    pub fn alone(&self) -> Fan {
-        let ranks = self.members.len() as u32;
-        Fan { ranks, members: (0..ranks).collect(), ..self.clone() }
-    }
-
     fn hub(&self) -> Rank {
         self.members.first().copied().unwrap_or(0)
     }
@@ -79,8 +73,56 @@ impl Schedule for Fan {
     }
 }
 
-/// All ranks send a message at once to the rank at a given distance: rank 0 says when, down a
-/// tree, and learns up the tree when all are done. Links that several pairs share show here.
+/// The first member sends a message to each of the others at once, and each sends as much back as
+/// soon as it has it. Which of them is served first shows in what all of it takes: where ways of
+/// short latency have more of a card, where headers fill it, and where one direction slows the
+/// other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Echo {
+    /// Ranks of the communicator, including those without a part in it.
+    pub ranks: u32,
+    /// The ranks with a part in it.
+    pub members: Vec<Rank>,
+    /// Bytes of each message.
+    pub bytes: u64,
+}
+
+impl Echo {
+    /// Among these members of so many ranks; the first of them leads.
+    pub fn new(ranks: u32, members: Vec<Rank>, bytes: u64) -> Echo {
+        Echo { ranks, members, bytes }
+    }
+}
+
+impl Schedule for Echo {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn rounds(&self, rank: Rank, _lane: u32) -> u64 {
+        u64::from(self.members.contains(&rank))
+    }
+
+    fn round(&self, rank: Rank, _lane: u32, _k: u64, out: &mut Round) {
+        let (sent, hub) = (span(Buf::In, 0, self.bytes), self.members.first().copied());
+        let hub = hub.unwrap_or(0);
+        if rank != hub {
+            out.recv(hub, span(Buf::Out, 0, self.bytes));
+            out.drain();
+            out.send(hub, sent);
+            return;
+        }
+        let others = || self.members.iter().skip(1).zip(0u64..);
+        for (&other, number) in others() {
+            out.recv(other, span(Buf::Out, number * self.bytes, self.bytes));
+        }
+        others().for_each(|(&other, _)| out.send(other, sent));
+    }
+}
+
+/// Everybody sends so many bytes to the rank that is so far away, at once: rank 0 says when, down a
+/// tree, and hears up the tree when all are done. Links that several pairs share show here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
     /// How many ranks there are.

@@ -16,9 +16,17 @@ use crate::ports::{Passages, Ports};
 pub struct Prediction {
     /// The prediction.
     pub seconds: f64,
-    /// With every parameter at that end of its interval, and what the fit was seen to be off.
+    /// The interval that holds nine of ten calls; none where the model was seen to be too far off
+    /// to promise one ([`Quality::beyond`](crate::Quality::beyond)).
+    pub interval: Option<Range>,
+}
+
+/// The two ends of the interval of a prediction, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lower end.
     pub low: f64,
-    /// The other end.
+    /// The upper end.
     pub high: f64,
 }
 
@@ -37,13 +45,19 @@ impl Fitted {
     /// The same whether the model holds or not: for tables that compare models.
     pub fn read(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
         let read = |end: End| self.model.read(schedule, None, self.eager_bytes, end);
-        let (low, seconds, high) = (read(End::Low)?, read(End::Value)?, read(End::High)?);
-        let times = self.model.times(schedule, None, self.eager_bytes, seconds)?;
-        let seconds = median(&times).unwrap_or(seconds);
-        let off = self.quality.typical;
+        let mean = read(End::Value)?;
+        let times = self.model.times(schedule, None, self.eager_bytes, mean)?;
+        let seconds = median(&times).unwrap_or(mean);
+        if self.quality.beyond().is_some() {
+            return Ok(Prediction { seconds, interval: None });
+        }
         // More of everything takes longer in all but rare orders of events.
-        let (low, high) = (low.min(seconds) * (1.0 - off), high.max(seconds) * (1.0 + off));
-        Ok(Prediction { seconds, low, high })
+        let ends = [seconds, read(End::Low)?, read(End::High)?];
+        let all = || ends.iter().chain(&times).copied();
+        let off = self.quality.unknown();
+        let low = all().fold(f64::INFINITY, f64::min) * (1.0 - off).max(0.0);
+        let high = all().fold(0.0, f64::max) * (1.0 + off);
+        Ok(Prediction { seconds, interval: Some(Range { low, high }) })
     }
 }
 
@@ -57,7 +71,10 @@ impl Model {
         seconds: f64,
     ) -> Result<Vec<f64>, ModelError> {
         match self {
-            Model::Lmo(lmo) => lmo.times(schedule, hosts, eager_bytes, seconds),
+            Model::Lmo(lmo) => match hosts {
+                Some(ranks) => lmo.among(ranks).times(schedule, eager_bytes, seconds),
+                None => lmo.times(schedule, eager_bytes, seconds),
+            },
             _ => Ok(Vec::new()),
         }
     }
@@ -78,7 +95,11 @@ impl Model {
             Ok(place(Simulation::new(network), hosts).run_on(schedule, &mut ports)?.finish)
         };
         match self {
-            Model::Lmo(lmo) => lmo.network(eager_bytes, end).run(schedule, hosts),
+            Model::Lmo(lmo) => match hosts {
+                // A network has as many ways as the square of its hosts.
+                Some(ranks) => lmo.among(ranks).network(eager_bytes, end).run(schedule),
+                None => lmo.network(eager_bytes, end).run(schedule),
+            },
             Model::Hockney(hockney) => through(&ends(HostCost::default()), &|from, to, bytes| {
                 hockney.passage([from, to], bytes, eager_bytes, end)
             }),

@@ -1,11 +1,12 @@
 //! The parameters of a model as rows: what, of whom, the value with its interval, the unit.
 
-use crate::hockney::Hockney;
+use crate::alike::Alike;
+use crate::hockney::{Hockney, Lines};
 use crate::line::Line;
 use crate::lmo::Lmo;
 use crate::model::{Fitted, Model};
 use crate::parameter::Parameter;
-use laneway_core::{Row, Value};
+use laneway_core::{Rank, Row, Value};
 
 /// The unit in which a parameter is shown, and how many of it a second has.
 const TIME: (&str, f64) = ("us", 1e6);
@@ -15,14 +16,17 @@ const BYTES: (&str, f64) = ("B", 1.0);
 
 impl Fitted {
     /// A row for each parameter: `parameter`, `of` whom, `value`, `ci_low`, `ci_high`, `unit`.
+    /// Where hosts were taken as alike, those of the first two of each kind.
     pub fn rows(&self) -> Vec<Row> {
-        rows(&self.model)
+        let all = || (0..self.hosts.len() as Rank).collect();
+        let ranks = self.alike.as_ref().map_or_else(all, Alike::shown);
+        rows(&self.model, &ranks)
     }
 }
 
-fn rows(model: &Model) -> Vec<Row> {
+fn rows(model: &Model, ranks: &[Rank]) -> Vec<Row> {
     match model {
-        Model::Hockney(hockney) => of_hockney(hockney),
+        Model::Hockney(hockney) => of_hockney(hockney, ranks),
         Model::LogGp(model) => vec![
             row("L", "all", model.latency, TIME),
             row("o_s", "all", model.send, TIME),
@@ -42,7 +46,7 @@ fn rows(model: &Model) -> Vec<Row> {
             }
             rows
         }
-        Model::Lmo(lmo) => of_lmo(lmo),
+        Model::Lmo(lmo) => of_lmo(lmo, ranks),
     }
 }
 
@@ -61,19 +65,20 @@ fn row(
         .with("unit", unit)
 }
 
-fn of_hockney(hockney: &Hockney) -> Vec<Row> {
+fn of_hockney(hockney: &Hockney, ranks: &[Rank]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut line = |of: String, line: &Line| {
         rows.push(row("a", of.as_str(), line.startup, TIME));
         rows.push(row("b", of.as_str(), line.per_byte, OF_A_BYTE));
     };
-    let pairs: Vec<String> = match hockney.hosts {
-        Some(hosts) => {
-            (0..hosts).flat_map(|i| (i + 1..hosts).map(move |j| format!("{i}-{j}"))).collect()
+    let pairs: Vec<(String, Lines)> = match hockney.hosts {
+        Some(_) => {
+            let own = |[i, j]: [Rank; 2]| (format!("{i}-{j}"), hockney.lines(i, j));
+            pairs(ranks).map(own).collect()
         }
-        None => vec!["all".into()],
+        None => vec![("all".into(), hockney.lines(0, 1))],
     };
-    for (of, lines) in pairs.iter().zip(&hockney.lines) {
+    for (of, lines) in &pairs {
         match &lines.long {
             None => line(of.clone(), &lines.short),
             Some(long) => {
@@ -85,9 +90,9 @@ fn of_hockney(hockney: &Hockney) -> Vec<Row> {
     rows
 }
 
-fn of_lmo(lmo: &Lmo) -> Vec<Row> {
+fn of_lmo(lmo: &Lmo, ranks: &[Rank]) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (rank, host) in lmo.hosts.iter().enumerate() {
+    for (rank, host) in ranks.iter().map(|&rank| (rank, &lmo.hosts[rank as usize])) {
         let of = format!("{rank}");
         rows.push(row("C_send", of.as_str(), host.send, TIME));
         rows.push(row("C_receive", of.as_str(), host.receive, TIME));
@@ -102,8 +107,7 @@ fn of_lmo(lmo: &Lmo) -> Vec<Row> {
         }
     }
     rows.extend(lmo.others.map(|bytes| row("others", "all", bytes, BYTES)));
-    let hosts = lmo.hosts.len() as u32;
-    for (i, j) in (0..hosts).flat_map(|i| (i + 1..hosts).map(move |j| (i, j))) {
+    for [i, j] in pairs(ranks) {
         let (pair, of) = (lmo.pair(i, j), format!("{i}-{j}"));
         rows.push(row("L", of.as_str(), pair.latency, TIME));
         rows.push(row("1/B", of.as_str(), pair.there, OF_A_BYTE));
@@ -114,4 +118,10 @@ fn of_lmo(lmo: &Lmo) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Every two of these ranks, in order.
+fn pairs(ranks: &[Rank]) -> impl Iterator<Item = [Rank; 2]> {
+    let others = |at: usize| ranks[at + 1..].iter();
+    (0..ranks.len()).flat_map(move |at| others(at).map(move |&other| [ranks[at], other]))
 }

@@ -66,6 +66,7 @@ fn lmo(seed: u64, ranks: u32) -> Model {
         in_order: true,
         sizes: Vec::new(),
         sizes_on_cards: true,
+        overheads: Vec::new(),
         others: None,
     })
 }
@@ -117,14 +118,16 @@ fn intervals_hold_the_prediction_and_grow_with_the_parameters() {
     let shape = Shape::new(Collective::Scatter, 4, 1000);
     let schedule = algorithm.schedule(&shape, &params).expect("a schedule");
     let found = fitted.predict(&*schedule).expect("a prediction");
-    assert!((found.low / found.seconds - 0.9).abs() < 1e-9, "{found:?}");
-    assert!((found.high / found.seconds - 1.1).abs() < 1e-9, "{found:?}");
+    let ends = found.interval.expect("an interval");
+    // A hundredth beyond the parameters is unknown in any model.
+    assert!((ends.low / found.seconds - 0.9 * 0.99).abs() < 1e-9, "{found:?}");
+    assert!((ends.high / found.seconds - 1.1 * 1.01).abs() < 1e-9, "{found:?}");
 }
 
 #[test]
 fn crossovers_lie_where_two_algorithms_are_equal() {
     let fitted = fitted(hockney(false), 16);
-    let call = Call { collective: Collective::Bcast, ranks: 16, root: 0 };
+    let call = Call::new(Collective::Bcast, 16);
     let sizes: Vec<u64> = (0..=22).map(|power| 1 << power).collect();
     let rows = predict_all(&fitted, &call, &sizes).expect("rows");
     let found = crossovers(&fitted, &call, &rows).expect("crossovers");
@@ -155,7 +158,7 @@ fn a_model_of_other_hosts_or_one_that_does_not_hold_predicts_nothing() {
     fitted.quality.worst_of = "a round trip".into();
     let refused = fitted.predict(&*schedule).expect_err("it does not hold");
     assert!(refused.to_string().contains("20.0 % off for a round trip"), "{refused}");
-    let call = Call { collective: Collective::Bcast, ranks: 8, root: 0 };
+    let call = Call::new(Collective::Bcast, 8);
     assert!(predict_all(&fitted, &call, &[8]).is_err());
     fitted.quality.worst = 0.0;
     let call = Call { root: 8, ..call };

@@ -44,7 +44,7 @@ fn the_region_of_escalations_is_found() {
         let again = loaded.escalation.expect("an escalation");
         assert_eq!((again.from_bytes, again.to_bytes), (found.from_bytes, found.to_bytes));
         assert_eq!(again.probability, found.probability);
-        let call = Call { collective: Collective::Gather, ranks: 16, root: 0 };
+        let call = Call::new(Collective::Gather, 16);
         let rows = predict_all(&loaded, &call, &[1, found.from_bytes]).expect("rows");
         let is_flagged = |bytes: u64, name: &str| {
             let row = rows.iter().find(|row| row.bytes == bytes && row.algorithm.name == name);

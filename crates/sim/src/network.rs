@@ -155,6 +155,12 @@ pub trait Network: Sync {
         HostCost::default()
     }
 
+    /// What the processor of a host adds to a message of so many bytes, where costs are not linear
+    /// in the size; [`Network::cost`] by default.
+    fn cost_of(&self, _host: HostId, _bytes: u64) -> Option<HostCost> {
+        None
+    }
+
     /// The eager limit in bytes: longer messages wait for their receive.
     fn eager_bytes(&self) -> u64;
 

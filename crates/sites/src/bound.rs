@@ -17,7 +17,7 @@
 use std::fmt;
 
 use laneway_sim::HostId;
-use laneway_sim::platform::{CardRates, Layout};
+use laneway_sim::platform::{CardRates, Layout, LayoutWay};
 
 use crate::network::{Cut, Direction, LeastTime, Network, Place};
 
@@ -33,6 +33,18 @@ pub struct Bound {
     pub latency: f64,
     /// What limits it: `the root's card`, `the link site0-site1`.
     pub limit: String,
+    /// Seconds where no host of a third site passes bytes on; as `time` where that gains nothing,
+    /// and infinite where only third sites connect the root with a rank.
+    pub direct: f64,
+    /// What limits that.
+    pub direct_limit: String,
+}
+
+impl Bound {
+    /// Whether relays at third sites lower the bound by more than rounding.
+    pub fn third_sites_help(&self) -> bool {
+        self.direct > self.time * (1.0 + 1e-9)
+    }
 }
 
 /// Why there is no bound; the message of an error says what its fields are.
@@ -106,20 +118,64 @@ fn bound(
 ) -> Result<Bound, BoundError> {
     check(layout)?;
     let (root, bytes) = wanted(layout, hosts, root, blocks)?;
+    let found = least(layout, root, &bytes, direction)?;
+    let mut bound = Bound {
+        time: found.time,
+        transfer: found.transfer,
+        latency: found.latency,
+        direct: found.time,
+        direct_limit: found.limit.clone(),
+        limit: found.limit,
+    };
+    if layout.sites.len() > 2 {
+        match least(&without_third_sites(layout, root, direction), root, &bytes, direction) {
+            Ok(direct) if direct.time > bound.time => {
+                (bound.direct, bound.direct_limit) = (direct.time, direct.limit);
+            }
+            Ok(_) => {}
+            Err(error) => {
+                (bound.direct, bound.direct_limit) = (f64::INFINITY, error.to_string());
+            }
+        }
+    }
+    Ok(bound)
+}
+
+/// The layout with the ways alone that begin at the root's site, or end there.
+fn without_third_sites(layout: &Layout, root: usize, direction: Direction) -> Layout {
+    let home = layout.hosts[root].site;
+    let is_direct = |way: &&LayoutWay| match direction {
+        Direction::FromRoot => way.from == home,
+        Direction::ToRoot => way.to == home,
+    };
+    let ways = layout.ways.iter().filter(is_direct).cloned().collect();
+    Layout { ways, ..layout.clone() }
+}
+
+/// The largest time of all sets of hosts.
+struct Found {
+    time: f64,
+    transfer: f64,
+    latency: f64,
+    limit: String,
+}
+
+fn least(
+    layout: &Layout,
+    root: usize,
+    bytes: &[f64],
+    direction: Direction,
+) -> Result<Found, BoundError> {
     let distances = Distances::new(layout, root, direction);
     let mut network = Network::new(layout, root, direction);
-    let mut best = Bound {
-        time: 0.0,
-        transfer: 0.0,
-        latency: 0.0,
-        limit: "nothing: no byte leaves a host".to_string(),
-    };
-    for latency in distances.levels(&bytes) {
+    let limit_of_none = "nothing: no byte leaves a host".to_string();
+    let mut best = Found { time: 0.0, transfer: 0.0, latency: 0.0, limit: limit_of_none };
+    for latency in distances.levels(bytes) {
         // Only sets of hosts that are at least so far away: all nearer ones are as the root.
         let near: Vec<bool> =
             (0..bytes.len()).map(|host| distances.to_host(host) < latency).collect();
-        let mut found = network.least_time(&bytes, &near).map_err(|unreachable| {
-            let lost = unreachable.behind.iter().zip(&bytes);
+        let mut found = network.least_time(bytes, &near).map_err(|unreachable| {
+            let lost = unreachable.behind.iter().zip(bytes);
             let lost = lost.zip(&layout.hosts).find(|((is, bytes), _)| **is && **bytes > 0.0);
             let host = lost.map(|(_, host)| host.name.clone()).unwrap_or_default();
             BoundError::Unreachable { host }
@@ -136,7 +192,7 @@ fn bound(
         let time = found.time + waiting;
         if time > best.time {
             let limit = limit(layout, root, &found);
-            best = Bound { time, transfer: found.time, latency: waiting, limit };
+            best = Found { time, transfer: found.time, latency: waiting, limit };
         }
     }
     Ok(best)

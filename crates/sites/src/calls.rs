@@ -9,7 +9,9 @@ use laneway_coll::{Parameter, algorithms, find};
 use laneway_core::{Collective, Observer, Row, Shape, Stage};
 use laneway_sim::platform::{Layout, Platform};
 
+use crate::bound::Bound;
 use crate::choose::{Candidate, Choice, ChoiceError, Sites};
+use crate::found::doubts;
 use crate::model::{Form, ModelError, TwoSites};
 use crate::testbed::{NotTwoSites, Sharing};
 
@@ -139,13 +141,16 @@ impl Calls<'_> {
                 let shape = Shape::new(op, sites.placement().ranks(), size).with_root(root);
                 let choice = sites.choose_observed(&shape, &stage)?;
                 found.simulated += choice.simulated;
-                found.limits.extend(choice.bound.as_ref().map(|bound| bound.limit.clone()));
+                found.limits.extend(choice.bound.as_ref().map(limit));
+                let doubts = doubts(&sites, &shape, &choice);
+                let flagged = |row: Row| match doubts.is_empty() {
+                    true => row,
+                    false => row.with("flags", format!("not looked for: {}", doubts.join(" "))),
+                };
+                let row = |one| flagged(choice_row(op, size, one, &choice));
                 match all {
-                    true => {
-                        let rows = choice.all.iter().map(|one| choice_row(op, size, one, &choice));
-                        found.rows.extend(rows);
-                    }
-                    false => found.rows.push(choice_row(op, size, &choice.best, &choice)),
+                    true => found.rows.extend(choice.all.iter().map(row)),
+                    false => found.rows.push(row(&choice.best)),
                 }
             }
         }
@@ -210,8 +215,18 @@ impl Calls<'_> {
     }
 }
 
+/// What sets a bound, and what sets it without relays at third sites.
+fn limit(bound: &Bound) -> String {
+    match bound.third_sites_help() {
+        true => format!("{}, without relays at third sites by {}", bound.limit, bound.direct_limit),
+        false => bound.limit.clone(),
+    }
+}
+
 fn choice_row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice) -> Row {
     let bound = choice.bound.as_ref().map(|bound| bound.time);
+    let limited = choice.bound.as_ref();
+    let direct = limited.filter(|bound| bound.third_sites_help());
     Row::new()
         .with("op", op.name())
         .with("size_bytes", size)
@@ -226,6 +241,9 @@ fn choice_row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice)
         .with("predicted_us", candidate.time * 1e6)
         .with("bound_us", bound.map(|time| time * 1e6))
         .with("over_bound", bound.map(|time| candidate.time / time))
+        .with("bound_by", limited.map(|bound| bound.limit.clone()))
+        .with("direct_bound_us", direct.map(|bound| bound.direct * 1e6).filter(|us| us.is_finite()))
+        .with("direct_bound_by", direct.map(|bound| bound.direct_limit.clone()))
         .with("spelled", candidate.spelled())
 }
 

@@ -39,6 +39,7 @@ mod load;
 mod maxflow;
 mod network;
 mod placed;
+mod rates;
 mod search;
 mod simulated;
 mod testbed;

@@ -9,6 +9,8 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::fmt;
 
+pub use crate::rates::HostRates;
+
 /// Times that differ by so small a part are equal: the same sums in another order.
 const EQUAL: f64 = 1e-12;
 
@@ -57,6 +59,8 @@ pub struct TwoSites {
     pub lan: f64,
     /// Bytes a second of a lane: b(P).
     pub wan: WanRate,
+    /// Hosts that are not as fast as `lan`; the paper's formula knows none.
+    pub rates: HostRates,
 }
 
 /// How the time of P lanes is worked out.
@@ -212,21 +216,28 @@ impl TwoSites {
         });
         let mut last_feed = self.overhead;
         let mut starts: Vec<Start> = Vec::with_capacity(lanes as usize);
-        for blocks in fed {
-            last_feed += f64::from(blocks + 1) * self.lan_block();
-            starts.push(Start { at: last_feed + self.lan_latency, blocks });
+        for (number, blocks) in fed.enumerate() {
+            let rate = self.rates.helper(number, self.lan);
+            last_feed += f64::from(blocks + 1) * self.block / rate;
+            starts.push(Start { at: last_feed + self.lan_latency, blocks, lane: number + 1 });
         }
-        let own = Start { at: last_feed, blocks: longest };
+        let own = Start { at: last_feed, blocks: longest, lane: 0 };
         // It may be the first: its message does not cross the LAN.
         let before = starts.partition_point(|lane| lane.at <= own.at);
         starts.insert(before, own);
         let ends = self.wan_ends(&starts)?;
-        let served = |lane: usize| {
-            let blocks = starts[lane].blocks;
-            ends[lane] + self.latency + self.serve(blocks - 1)
+        let served = |number: usize| {
+            let Start { blocks, lane, .. } = starts[number];
+            let slow = self.rates.far_delay(lane, lanes as usize, self.lan) * self.block;
+            ends[number] + self.latency + self.serve(blocks - 1) + slow
         };
         let far = (0..starts.len()).map(served).fold(0.0, f64::max);
-        Ok(far.max(ends[before] + self.serve(self.near - lanes)))
+        Ok(far.max(ends[before] + self.serve(self.near - lanes) + self.slow_near(lanes)))
+    }
+
+    /// Seconds that the slow hosts of the root's site add to serving those that are no helpers.
+    fn slow_near(&self, lanes: u32) -> f64 {
+        self.rates.near_delay(lanes as usize - 1, self.lan) * self.block
     }
 
     /// What a root needs that keeps several sends under way. The last lane to start is its own,
@@ -240,9 +251,14 @@ impl TwoSites {
         let card = self.serve(f64::from(self.near) + f64::from(self.far) - 1.0);
         let fed = f64::from(self.far - longest) + f64::from(lanes - 1);
         let wan = f64::from(longest) * self.block / self.each(1)?;
-        let last_lane = fed * self.lan_block() + wan + self.latency + self.serve(longest - 1);
+        let slow = self.rates.far_delay(0, lanes as usize, self.lan) * self.block;
+        let last_lane =
+            fed * self.lan_block() + wan + self.latency + self.serve(longest - 1) + slow;
+        // A slow host takes its time, whatever else the root sends beside it.
+        let rates = self.rates.near.iter().chain(&self.rates.far);
+        let slowest = rates.map(|rate| self.block / rate).fold(0.0, f64::max);
         let drain = f64::from(self.far) * self.block / together + self.latency;
-        Ok(self.overhead + card.max(last_lane).max(drain))
+        Ok(self.overhead + card.max(last_lane).max(drain).max(slowest))
     }
 
     /// The paper's baseline, one crossing for all: its text's formula, where every message
@@ -346,7 +362,9 @@ impl TwoSites {
                 }
                 None => {
                     (now, sum) = (end, first.at_sum);
-                    ends[first.lane] = end;
+                    let Start { at, blocks, lane } = starts[first.lane];
+                    let alone = at + f64::from(blocks) * self.block / self.rates.lane(lane);
+                    ends[first.lane] = end.max(alone);
                     active.pop();
                 }
             }
@@ -355,10 +373,12 @@ impl TwoSites {
     }
 }
 
-/// When a lane begins between the sites, and with how many blocks.
+/// When a lane begins between the sites, and with how many blocks; lane 0 is the root's own.
+#[derive(Clone, Copy)]
 struct Start {
     at: f64,
     blocks: u32,
+    lane: usize,
 }
 
 /// A lane under way, and the sum of bytes at which it ends; the heap's first ends first.

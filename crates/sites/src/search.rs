@@ -8,7 +8,7 @@
 //! that are equally fast, the one that asks less of hosts and network is better where the simulator
 //! is wrong.
 
-use laneway_coll::{Algorithm, Parameter, Params, algorithms};
+use laneway_coll::{Algorithm, Parameter, Params, algorithms, order_matters};
 use laneway_core::{Shape, Stage};
 use laneway_sim::platform::Layout;
 use laneway_sim::{Network, Outcome};
@@ -26,7 +26,9 @@ const PROMISING: f64 = 3.0;
 const GAIN: f64 = 0.999;
 /// Candidates this near to each other count as equally fast.
 const EQUAL: f64 = 1.005;
-/// The number of passes over all parameters.
+/// Relays at third sites are tried where the bound without them is so much higher.
+const GAINFUL: f64 = 1.01;
+/// So many times all parameters are gone through.
 const SWEEPS: usize = 3;
 /// The largest number of pieces of a block.
 const MOST_PIECES: u64 = 16;
@@ -65,7 +67,9 @@ struct Search<'s, 'a> {
     shape: &'s Shape,
     bound: Option<Bound>,
     layout: Option<Layout>,
-    /// A lower bound in seconds; 0 if unknown.
+    /// Whether ranks are in another order than their sites and hosts.
+    order_matters: bool,
+    /// Seconds that nothing can beat; 0 where nobody knows.
     least: f64,
     simulated: u32,
     messages: u64,
@@ -74,8 +78,10 @@ struct Search<'s, 'a> {
 impl<'s, 'a> Search<'s, 'a> {
     fn new(sites: &'s Sites<'a>, shape: &'s Shape) -> Result<Search<'s, 'a>, ChoiceError> {
         let (bound, layout) = (sites.bound(shape)?, sites.platform.layout().ok());
+        let order_matters = order_matters(shape, &sites.placement);
+        let (least, simulated, messages) = (0.0, 0, 0);
         let mut search =
-            Search { sites, shape, bound, layout, least: 0.0, simulated: 0, messages: 0 };
+            Search { sites, shape, bound, layout, order_matters, least, simulated, messages };
         search.least = search.call().map_or(0.0, |call| call.least_time());
         Ok(search)
     }
@@ -173,8 +179,16 @@ impl<'s, 'a> Search<'s, 'a> {
             let mut params = algorithm.defaults();
             params = self.fitting(algorithm, params).unwrap_or(params);
             // The first value is the one to begin with.
-            if let Some(value) = self.ladder(algorithm, Parameter::Segment).first() {
-                params = params.with(Parameter::Segment, *value);
+            for parameter in [Parameter::Segment, Parameter::Order, Parameter::Fan] {
+                if let Some(value) = self.ladder(algorithm, parameter).first() {
+                    params = params.with(parameter, *value);
+                }
+            }
+            if !self.gains_by(algorithm) {
+                refusals.push("third sites gain nothing".into());
+                stage.step();
+                stage.step();
+                continue;
             }
             match self.try_out(algorithm, params) {
                 Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
@@ -324,6 +338,13 @@ impl<'s, 'a> Search<'s, 'a> {
                 powers(most).chain([most]).collect()
             }
             Parameter::Stripes => vec![1, 2, 4, 8, 16],
+            Parameter::Fan if self.sites.placement.sites() < 3 => Vec::new(),
+            Parameter::Fan => {
+                let others = u64::from(self.sites.placement.sites()) - 1;
+                [1, 0, 2, 3].into_iter().filter(|fan| *fan < others).chain([others]).collect()
+            }
+            Parameter::Order if self.order_matters => vec![1, 0],
+            Parameter::Order => Vec::new(),
             Parameter::Radix => vec![2, 3, 4, 8],
             Parameter::Segment => {
                 let longest = self.shape.blocks().longest(self.shape.ranks);
@@ -342,7 +363,16 @@ impl<'s, 'a> Search<'s, 'a> {
 }
 
 impl Search<'_, '_> {
-    /// The settings of an algorithm that fit the platform's rates, if they are known.
+    /// Whether relays at third sites gain anything, for algorithms that have them.
+    fn gains_by(&self, algorithm: &Algorithm) -> bool {
+        let help = || match &self.bound {
+            Some(bound) => bound.direct > GAINFUL * bound.time,
+            None => self.sites.placement.has_detours(),
+        };
+        algorithm.name != "third-site" || help()
+    }
+
+    /// The settings of an algorithm that fit the platform's rates, if anybody can tell.
     fn fitting(&self, algorithm: &Algorithm, params: Params) -> Option<Params> {
         algorithm.parameters.iter().find(|(one, _)| *one == Parameter::Stripes)?;
         self.call()?.relay(params)

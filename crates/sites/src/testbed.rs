@@ -3,7 +3,7 @@
 use laneway_sim::HostId;
 use laneway_sim::platform::{Layout, LayoutWay};
 
-use crate::model::{TwoSites, WanRate};
+use crate::model::{HostRates, TwoSites, WanRate};
 
 /// How a pair's rate depends on how many pairs send at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,23 @@ impl TwoSites {
                 }
                 Sharing::Shared => WanRate::Shared { connection, together: most },
             },
+            rates: rates(layout, hosts, root, lan),
         })
+    }
+}
+
+/// The rates of hosts that take less than the root's card sends; empty if all take as much.
+fn rates(layout: &Layout, hosts: &[HostId], root: u32, lan: f64) -> HostRates {
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    let own = layout.hosts[hosts[root as usize] as usize].site;
+    for (_, host) in (0..).zip(hosts).filter(|(rank, _)| *rank != root) {
+        let host = &layout.hosts[*host as usize];
+        let rate = host.card.into.unwrap_or(f64::INFINITY);
+        if host.site == own { near.push(rate) } else { far.push(rate) }
+    }
+    match near.iter().chain(&far).all(|rate| *rate >= lan) {
+        true => HostRates::default(),
+        false => HostRates::new(near, far),
     }
 }
 

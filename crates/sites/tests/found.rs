@@ -102,7 +102,15 @@ fn measured(platform: &Platform) -> Found {
         let rule = Rule::fixed(1);
         measure_sites(
             comm,
-            &Asked { sites: None, message: None, every: false, rule, alive: &|| {}, observer: &() },
+            &Asked {
+                sites: None,
+                message: None,
+                every: false,
+                anyway: true,
+                rule,
+                alive: &|| {},
+                observer: &(),
+            },
         )
     };
     let ended = Program::new(platform, platform.hosts()).run(program).expect("it ends");
@@ -195,6 +203,11 @@ fn random_sites_are_found_and_choices_from_that_are_as_good() {
         let written = platform_text(&found, &limits);
         let again = Platform::parse("found", &written)
             .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{written}"));
+        if let Ok(folder) = std::env::var("LANEWAY_KEEP") {
+            for (name, text) in [("truth", &text), ("found", &written)] {
+                std::fs::write(format!("{folder}/{seed}-{name}.toml"), text).expect("a file");
+            }
+        }
         for (what, loss) in losses(&truth, &again, seed) {
             if loss > worst.0 {
                 worst = (loss, format!("seed {seed}: {what}"));
@@ -233,7 +246,8 @@ fn sites_that_are_given_may_be_single_hosts() {
         let sites = Some(&names[..]);
         let rule = Rule::fixed(1);
         let (alive, observer) = (&|| {}, &());
-        let asked = Asked { sites, message: None, every: true, rule, alive, observer };
+        let asked =
+            Asked { sites, message: None, every: true, anyway: true, rule, alive, observer };
         measure_sites(comm, &asked)
     };
     let ended = Program::new(&truth, 5).run(program).expect("it ends");

@@ -1,6 +1,6 @@
 //! The cost model against the paper's figures, and against the slips that were found in it.
 
-use laneway_sites::model::{Form, ModelError, TwoSites, WanRate};
+use laneway_sites::model::{Form, HostRates, ModelError, TwoSites, WanRate};
 
 const GIGABIT: f64 = 125e6;
 const CONNECTION: f64 = GIGABIT / 4.0;
@@ -18,6 +18,7 @@ fn testbed(wan: WanRate) -> TwoSites {
         overhead: 0.0,
         lan: GIGABIT,
         wan,
+        rates: HostRates::default(),
     }
 }
 

@@ -20,9 +20,10 @@ pub fn command() -> Command {
         .after_help(
             "All models are fitted to the same experiments. Every algorithm of the operations is \
              timed at every size, and predicted by each model. One row per model: whether it \
-             holds, and the median, 95th percentile and maximum of its error. --total-budget \
-             is that of the experiments; all timed calls together get as much again. Exit code 4: \
-             the budget of the experiments was not sufficient.\n\n\
+             holds, the median, 95th percentile and maximum of its error, the part of the calls \
+             that it promises an interval for, and the part of these that lie in it. \
+             --total-budget is that of the experiments; all timed calls together get as much \
+             again. Exit code 4: the budget of the experiments was not sufficient.\n\n\
              Examples:\n  \
              laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
              mpirun -n 4 laneway model compare scatter,gather --sizes 1K,64K\n  \
@@ -133,6 +134,8 @@ fn row(one: &Comparison) -> Row {
         .with("p95_off", one.tail)
         .with("worst_off", one.worst)
         .with("worst_of", one.worst_of.as_str())
+        .with("promised", one.promised as f64 / one.said.len().max(1) as f64)
+        .with("held", (one.promised > 0).then(|| one.held as f64 / one.promised as f64))
 }
 
 /// A call: what it took, and what each model says it takes.

@@ -92,6 +92,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let what = format!("unknown model `{}`", text("model"));
         Failure::usage(what, format!("the models are {all}"), "--model lmo")
     })?;
+    let platform = matches.get_one::<String>("platform");
+    if let (Some(why), Some(file)) = (kind.platform_objection(), platform) {
+        let what = format!("{file} cannot be written from the model `{}`", kind.name());
+        return Err(Failure::usage(what, why, "--model lmo, or no --platform"));
+    }
     let request = Request { gaps: kind.needs_gaps(), ..request(matches, "sizes")? };
     let wanted = Wanted { matches, output, kind, request };
     session::run(&session::measuring(matches)?, &|comm| {

@@ -169,11 +169,21 @@ fn print_model(output: &Output, fitted: &Fitted, env: Row, all: bool) -> Result<
         .with("typical_off", quality.typical)
         .with("worst_off", quality.worst)
         .with("worst_of", quality.worst_of.as_str())
+        .with("held_back_off", quality.held_back)
+        .with("held_back_of", quality.held_back_of.as_str())
         .with("eager_bytes", fitted.eager_bytes)
         .with("estimation_seconds", fitted.cost.seconds)
         .with("experiments", fitted.cost.experiments)
         .with("rounds", fitted.cost.rounds)
         .with("repetitions", fitted.cost.repetitions);
+    if let Some(alike) = &fitted.alike {
+        summary = summary
+            .with("kinds", alike.count())
+            .with("measured_in_full", alike.measured.len() as u64)
+            .with("kinds_limit", alike.limit)
+            .with("kinds_differ", alike.differ)
+            .with("kinds_compared", alike.compared);
+    }
     if let Some(escalation) = &fitted.escalation {
         summary = summary
             .with("escalation_from_bytes", escalation.from_bytes)
@@ -228,6 +238,8 @@ fn sentences(fitted: &Fitted) -> Vec<String> {
         let (bytes, us) = (leap.after_bytes, 1e6 * leap.seconds.value);
         format!("Linear scatters beyond {bytes} B take {us:.0} us more than the model says.")
     }));
+    all.extend(fitted.alike.as_ref().map(|alike| alike.sentence(&fitted.hosts)));
+    all.extend(quality.beyond());
     all.push(format!(
         "{holds}: nine of ten experiments are off by {typical} at most beyond their intervals, \
          the worst by {worst} ({}); {} is the limit.",

@@ -2,14 +2,16 @@
 //! what is measured beside, and as a picture.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
+use laneway_core::{Comm, Document, Exit, Failure, Placement, Rank, Row, Stage};
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
 use laneway_model::{
     Call, Choice, Crossover, Fitted, Meter, ModelError, Parameter, crossovers, predict_some,
 };
+use laneway_sim::{HostId, Network};
 
 use super::{load, refused};
 use crate::measure::export;
@@ -17,18 +19,22 @@ use crate::measure::rule::budget_arg;
 use crate::output::{self, Output};
 use crate::progress::Bar;
 use crate::session::{self, RankError};
-use crate::words;
+use crate::{placed, platform, words};
 
 pub fn command() -> Command {
     Command::new("predict")
         .about("Predicts all algorithms of operations over sizes, and the crossovers")
         .after_help(
             "Prints one row per algorithm and size. The interval combines those of the parameters \
-             with the observed error of the model. Where gathers escalate: how often, and by how \
-             much. A model with parameters of each host predicts for as many ranks as it has \
-             hosts; Hockney, LogGP and PLogP with one set of parameters for any number. With \
-             --measure every call is timed too, on the ranks that --backend or mpirun starts. A \
-             picture (--svg) shows one operation.\n\n\
+             with what the model was off for experiments that it was not fitted to; a model that \
+             was far off for these prints none, and says so. Where gathers escalate: how often, \
+             and by how much. A model with parameters of each host predicts for as many ranks as \
+             it has hosts; Hockney, LogGP and PLogP with one set of parameters for any number. \
+             More ranks take --like: the hosts that the further ones are copies of; intervals are \
+             wider then. Algorithms whose schedules depend on where ranks are (single-lane, \
+             site-lanes, relay, …) are left out unless --sites names the platform of the hosts. \
+             With --measure every call is timed too, on the ranks that --backend or mpirun starts. \
+             A picture (--svg) shows one operation.\n\n\
              Examples:\n  \
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
              laneway model predict bcast,allreduce --model tonight.toml --sizes 64K\n  \
@@ -36,6 +42,8 @@ pub fn command() -> Command {
              laneway model predict bcast --model tonight.toml --algorithm binomial,pipeline\n  \
              laneway model predict bcast --model loggp.toml --ranks 64 --format json\n  \
              laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
+             laneway model predict scatter --model tonight.toml --ranks 32 --like 3\n  \
+             laneway model predict scatter --model tonight.toml --sites two-sites:2x2\n  \
              mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
         )
         .arg(words::ops_arg().required(true))
@@ -70,6 +78,15 @@ pub fn command() -> Command {
                 .help("Also time every call, and print both"),
         )
         .arg(budget_arg(Rule::default().budget).requires("measure"))
+        .arg(placed::arg())
+        .arg(
+            Arg::new("like")
+                .long("like")
+                .value_name("HOST,HOST")
+                .value_delimiter(',')
+                .requires("ranks")
+                .help("Further ranks are on copies of these hosts (names or ranks), in turn"),
+        )
         .arg(
             Arg::new("svg")
                 .long("svg")
@@ -104,8 +121,8 @@ impl Asked<'_> {
     }
 
     /// Every call, operation after operation.
-    fn calls(&self) -> impl Iterator<Item = (Call, &laneway_model::Row)> {
-        self.predicted.iter().flat_map(|one| one.rows.iter().map(|row| (one.call, row)))
+    fn calls(&self) -> impl Iterator<Item = (&Call, &laneway_model::Row)> {
+        self.predicted.iter().flat_map(|one| one.rows.iter().map(|row| (&one.call, row)))
     }
 }
 
@@ -123,17 +140,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let named = || matches.get_many::<String>("algorithm").unwrap_or_default();
     let chosen = words::algorithms(&ops, named())?;
     words::unserved(&ops, named()).iter().for_each(|line| output::note(line));
-    let fitted = load(text("model"))?;
+    let mut fitted = load(text("model"))?;
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(fitted.hosts.len() as u32);
+    if let Some(hosts) = matches.get_many::<String>("like") {
+        fitted = copied(&fitted, ranks, hosts)?;
+    }
+    let placement = places(matches, &fitted, ranks)?;
     let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
     let bar = Bar::working();
     let stage = Stage::new(&*bar, "operations predicted", ops.len() as u64);
     let mut predicted = Vec::new();
     for collective in stage.over(ops) {
         let root = if collective.has_root() { root } else { 0 };
-        let call = Call { collective, ranks, root };
+        let call = Call { root, placement: placement.clone(), ..Call::new(collective, ranks) };
         let own = chosen.iter().filter(|one| one.collective == collective);
         let own: Vec<Choice> = own.map(|one| (one.algorithm, one.params)).collect();
+        note_left_out(&call, &own);
         let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| {
             let hosts = match error {
                 ModelError::Ranks { model, .. } => Some(model),
@@ -141,7 +163,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             };
             let mut failure = error.failure();
             if let Some(hosts) = hosts {
-                failure.try_this = format!("--ranks {hosts}, or laneway model fit with more ranks");
+                failure.try_this = format!(
+                    "--ranks {hosts}, --like HOST for more ranks on copies of a host, or laneway \
+                     model fit with more ranks"
+                );
             }
             failure
         })?;
@@ -149,8 +174,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         predicted.push(Predicted { call, rows, crossings });
     }
     if predicted.iter().all(|one| one.rows.is_empty()) {
-        let cause = "no chosen algorithm serves these calls";
-        return Err(Failure::usage("nothing was predicted", cause, "laneway info algorithms"));
+        let cause = "no chosen algorithm serves these calls, as far as it is known where ranks are";
+        let try_this = "--sites PLATFORM, or laneway info algorithms";
+        return Err(Failure::usage("nothing was predicted", cause, try_this));
     }
     let asked = Asked { matches, output, fitted, ranks, predicted };
     if !matches.get_flag("measure") {
@@ -169,6 +195,64 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         }
         Ok(Exit::Done)
     })
+}
+
+/// The model with copies of the hosts that were named.
+fn copied<'h>(
+    fitted: &Fitted,
+    ranks: u32,
+    named: impl Iterator<Item = &'h String>,
+) -> Result<Fitted, Failure> {
+    let mut like: Vec<Rank> = Vec::new();
+    for name in named {
+        let by_name = fitted.hosts.iter().position(|host| host == name).map(|at| at as Rank);
+        let by_rank = name.parse().ok().filter(|&rank| (rank as usize) < fitted.hosts.len());
+        let Some(rank) = by_name.or(by_rank) else {
+            let cause = format!("the model has {}", fitted.hosts.join(", "));
+            let what = format!("unknown host `{name}` to copy");
+            return Err(Failure::usage(what, cause, "one of these names, or a rank"));
+        };
+        like.push(rank);
+    }
+    fitted.copied(ranks, &like).map_err(|error| {
+        let mut failure = error.failure();
+        failure.try_this = format!("--ranks {} --like 0", 2 * fitted.hosts.len());
+        failure
+    })
+}
+
+/// Where ranks are, if a platform says so: on the hosts of the model by their names, or in order.
+fn places(
+    matches: &ArgMatches,
+    fitted: &Fitted,
+    ranks: u32,
+) -> Result<Option<Arc<Placement>>, Failure> {
+    let Some(spec) = placed::from_args(matches) else { return Ok(None) };
+    let known = platform::read("--sites ", &spec)?;
+    let names = known.host_names();
+    let by_name = |host: &String| names.iter().position(|name| name == host);
+    let found: Option<Vec<usize>> = fitted.hosts.iter().map(by_name).collect();
+    let in_order = || (known.hosts() >= ranks).then(|| (0..ranks as usize).collect());
+    let Some(found) = found.filter(|found| found.len() == ranks as usize).or_else(in_order) else {
+        let what = format!("{spec} does not say where {ranks} ranks are");
+        let cause = format!("it has {} hosts, and not all of the model's by name", known.hosts());
+        return Err(Failure::usage(what, cause, "the platform of the hosts that were measured"));
+    };
+    let hosts: Vec<HostId> = found.into_iter().map(|host| host as HostId).collect();
+    Ok(Some(Arc::new(known.placement(&hosts))))
+}
+
+/// Names the algorithms that are not predicted, as it is unknown where ranks are.
+fn note_left_out(call: &Call, chosen: &[Choice]) {
+    let left_out = chosen.iter().filter(|(algorithm, params)| !call.can_tell(algorithm, params));
+    let names: Vec<&str> = left_out.map(|(algorithm, _)| algorithm.name).collect();
+    if !names.is_empty() {
+        output::note(&format!(
+            "{}: {} left out: they depend on where ranks are, which --sites PLATFORM says",
+            call.collective.name(),
+            names.join(", ")
+        ));
+    }
 }
 
 /// Collective: what every call takes; rank 0 knows.
@@ -207,9 +291,7 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     let bar = Bar::measuring(comm.rank() == 0);
     let stage = Stage::new(&bar, "calls timed", asked.calls().count() as u64);
     for (call, row) in stage.over(asked.calls()) {
-        let Call { collective, ranks, root } = call;
-        let shape = Shape::new(collective, ranks, row.bytes).with_root(root);
-        let time = meter.time(&shape, row.algorithm, row.params, &rule);
+        let time = meter.time(&call.shape(row.bytes), row.algorithm, row.params, &rule);
         all.extend(time.map_err(refused)?);
     }
     Ok(all)
@@ -220,6 +302,7 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
     let row = |(number, call)| row(asked, call, measured.get(number));
     let rows: Vec<Row> = calls.map(row).collect();
     let (crossovers, fastest) = (sentences(asked), fastest(&rows));
+    let beyond: Vec<String> = asked.fitted.quality.beyond().into_iter().collect();
     let root = asked.predicted.iter().map(|one| one.call.root).max();
     let params = Row::new()
         .with("model", asked.text("model").unwrap_or_default())
@@ -227,9 +310,10 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
         .with("ranks", asked.ranks)
         .with("root", root);
     let summary = Row::new().with("crossovers", crossovers.join(" "));
-    let summary = Some(summary.with("fastest", fastest.join(" ")));
+    let summary = summary.with("fastest", fastest.join(" "));
+    let summary = Some(summary.with("beyond_the_model", beyond.first().map(String::as_str)));
     let document = Document { verb: "model-predict", env, params, rows, summary };
-    asked.output.write_said(&document, None, &[crossovers, fastest].concat())?;
+    asked.output.write_said(&document, None, &[crossovers, fastest, beyond].concat())?;
     match (asked.text("svg"), &asked.predicted[..]) {
         (Some(file), [one]) => {
             output::replace(Path::new(file), &drawing(asked, one, measured).draw())
@@ -284,7 +368,7 @@ fn sentences(asked: &Asked) -> Vec<String> {
 
 fn row(
     asked: &Asked,
-    (call, one): (Call, &laneway_model::Row),
+    (call, one): (&Call, &laneway_model::Row),
     measured: Option<&Parameter>,
 ) -> Row {
     let mut row = Row::new()
@@ -292,8 +376,8 @@ fn row(
         .with("algorithm", one.algorithm.spelled(&one.params))
         .with("size_bytes", one.bytes)
         .with("time_us", 1e6 * one.prediction.seconds)
-        .with("ci_low_us", 1e6 * one.prediction.low)
-        .with("ci_high_us", 1e6 * one.prediction.high);
+        .with("ci_low_us", one.prediction.interval.map(|ends| 1e6 * ends.low))
+        .with("ci_high_us", one.prediction.interval.map(|ends| 1e6 * ends.high));
     if let Some(time) = measured {
         row = row
             .with("measured_us", 1e6 * time.value)
@@ -324,7 +408,8 @@ fn drawing(asked: &Asked, predicted: &Predicted, measured: &[Parameter]) -> Draw
             high: 1e6 * high,
         };
         let said = one.prediction;
-        curves[at].predicted.push(mark(said.seconds, said.low, said.high));
+        let ends = said.interval.map_or([said.seconds; 2], |ends| [ends.low, ends.high]);
+        curves[at].predicted.push(mark(said.seconds, ends[0], ends[1]));
         let seen = measured.get(number).map(|time| mark(time.value, time.low, time.high));
         curves[at].measured.extend(seen);
     }

@@ -34,10 +34,10 @@ pub fn command() -> Command {
         .about("Finds sites by latency, measures rates inside and between them, writes a platform")
         .after_help(
             "One rank of each host measures. Hosts with low latency to each other form a site. \
-             Inside a site each host sends to the next one. Between sites, P pairs of hosts send \
-             at once, for increasing P (`rate_each`, `rate_together`, in bytes per second); then \
-             one host sends to several, several send to one, and, where the limit is still \
-             unknown, over more connections. A rate is computed from the difference between a \
+             Inside a site each host sends to the next one, then to several and from several. \
+             Between sites, P pairs of hosts send at once, for increasing P (`rate_each`, \
+             `rate_together`, in bytes per second), where the limit is still unknown over more \
+             connections; then each host sends to several and receives from several. A rate is computed from the difference between a \
              long and a short message, which excludes latency and handshake. Below the rows: what \
              limits the rates, how many lanes the multi-lane paper's model chooses, on which \
              hosts, and in which order sites are served.\n\nExamples:\n  \
@@ -68,6 +68,9 @@ pub fn command() -> Command {
                 "Measure every number of pairs, not only 1, 2, 3, 4, 6, 8, 12, … and the last",
             ),
         )
+        .arg(Arg::new("anyway").long("anyway").action(ArgAction::SetTrue).help(
+            "Measure even where latencies do not show which hosts are a site, with likely sites",
+        ))
         .args(rule::args(&USUAL))
         .args(session::args())
         .args(output::args())
@@ -129,6 +132,7 @@ fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         sites: sites.as_deref(),
         message: wanted.message,
         every: wanted.matches.get_flag("every"),
+        anyway: wanted.matches.get_flag("anyway"),
         rule: wanted.rule,
         alive: &|| watchdog.alive(),
         observer: &bar,
@@ -155,6 +159,11 @@ fn refused(error: SitesError) -> RankError {
         SitesError::OneSite { .. } => {
             let try_this = "hosts of several sites, or --sites FILE.toml with their sites";
             Failure::usage("all hosts are at one site", cause, try_this).into()
+        }
+        SitesError::Torn { .. } => {
+            let what = "latencies do not show which hosts are a site";
+            let try_this = "--sites FILE.toml with the sites, or --anyway for likely ones";
+            Failure::new(Exit::Precision, what, cause, try_this).into()
         }
         SitesError::TooShort { least, .. } => {
             let try_this = format!("--message {least}, or without");

@@ -237,9 +237,15 @@ fn answers(rows: &[Row]) -> Vec<String> {
         let size = number_of(first, "size_bytes").map_or(String::new(), bytes);
         let bound = number(first, "bound_us")
             .map_or(String::new(), |bound| format!("; lower bound {}", duration(bound)));
+        let direct = number(first, "direct_bound_us").map_or(String::new(), |direct| {
+            let [by, direct_by] = ["bound_by", "direct_bound_by"]
+                .map(|name| first.get(name).map_or(String::new(), cell));
+            let direct = duration(direct);
+            format!(" ({by}), without relays at third sites {direct} ({direct_by})")
+        });
         let (op, names) = (first.get("op").map_or(String::new(), cell), listed(&names));
         let time = duration(best);
-        Some(format!("Fastest {op} at {size}: {names}{equal}, {time}{bound}."))
+        Some(format!("Fastest {op} at {size}: {names}{equal}, {time}{bound}{direct}."))
     };
     rows.chunk_by(|a, b| key(a) == key(b)).filter_map(answer).collect()
 }

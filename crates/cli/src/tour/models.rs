@@ -24,7 +24,7 @@ pub fn stop() -> Result<(), Failure> {
         "   LMO from {} experiments on disjoint pairs and triples, {:.2} s of the cluster's time.",
         fitted.cost.experiments, fitted.cost.seconds
     ))?;
-    let call = Call { collective: Collective::Scatter, ranks: 8, root: 0 };
+    let call = Call::new(Collective::Scatter, 8);
     let rows = predict_all(&fitted, &call, &SIZES).map_err(unfitted)?;
     let mut worst: f64 = 0.0;
     for bytes in SIZES {

@@ -4,7 +4,7 @@ use laneway_core::{ANY, Blocks, Buf, Collective, Phases, Rank, Round, Shape};
 
 use super::{Exchange, Relay, own};
 use crate::place::Circle;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -13,6 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "the run of blocks that starts with the own one doubles each round; blocks arrive \
                where they belong, so that nothing is rotated and a run that wraps is two messages",
     source: "Bruck et al. 1997; MPICH",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(Box::new(Bruck::relay(shape, 2))),
     ..Algorithm::BASE
 };

@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "k-bruck",
     sentence: "Bruck's allgather with `radix` - 1 partners a round, its runs growing by `radix`",
     source: "Bruck et al. 1997; Open MPI tuned",
-    parameters: &[(Parameter::Radix, 4)],
+    parameters: &[(Parameter::Radix, 4), Parameter::BY_RANK],
     build: |shape, params, _| Ok(Box::new(Bruck::relay(shape, params.radix()))),
     ..Algorithm::BASE
 };

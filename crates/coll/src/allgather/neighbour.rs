@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "neighbour",
     sentence: "exchanges with the two neighbours by turns, passing on two blocks at a time",
     source: "Chen et al. 2005; Open MPI tuned",
-    parameters: &[(Parameter::Window, 4)],
+    parameters: &[(Parameter::Window, 4), Parameter::BY_RANK],
     build: |shape, params, _| {
         let ranks = shape.ranks;
         if ranks > 1 && ranks % 2 == 1 {

@@ -4,7 +4,7 @@ use laneway_core::{ANY, Blocks, Buf, Collective, Phases, Rank, Round, Span};
 
 use super::{Exchange, Relay, own};
 use crate::cores::Cores;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
@@ -12,6 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "partners at doubling distances exchange all they have; ranks beyond a power of two \
                act through a neighbour",
     source: "MPICH; Thakur, Rabenseifner, Gropp 2005",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| {
         let doubling = Doubling { cores: Cores::new(shape.ranks, 2, 0), blocks: shape.blocks() };
         Ok(Box::new(Relay::new(shape, ANY, doubling)))

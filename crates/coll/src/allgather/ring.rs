@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "ring",
     sentence: "each rank forwards to the next rank what it received from the previous one",
     source: "MPICH; Open MPI tuned",
-    parameters: &[(Parameter::Window, 4)],
+    parameters: &[(Parameter::Window, 4), Parameter::BY_RANK],
     build: |shape, params, _| {
         let ring = Ring { pattern: Neighbour { ranks: shape.ranks }, blocks: shape.blocks() };
         Ok(Box::new(Relay::new(shape, params.window(), ring)))

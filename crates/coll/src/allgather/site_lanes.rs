@@ -16,7 +16,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     build: |shape, params, placement| {
-        let delivery = delivery(shape, params, Lanes::new(placement, params.lanes()));
+        let delivery =
+            delivery(shape, params, Lanes::new(placement, params.lanes()).with_fan(params.fan()));
         Ok(Box::new(Scripted::new(SiteLanes { delivery, blocks: shape.blocks() })))
     },
     ..Algorithm::BASE

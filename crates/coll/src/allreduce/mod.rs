@@ -7,6 +7,7 @@ pub mod reduce_bcast;
 pub mod ring;
 pub mod segmented_ring;
 pub mod site_lanes;
+mod site_trees;
 
 use laneway_core::{Buf, Rank, Round, span};
 

@@ -5,13 +5,14 @@ use laneway_core::{Buf, Collective, Rank, Round, Schedule};
 
 use super::give_and_take;
 use crate::halving::{Halving, Sum};
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allreduce,
     name: "rabenseifner",
     sentence: "a reduce-scatter by recursive halving, then an allgather by recursive doubling",
     source: "Rabenseifner 2004; MPICH; Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| {
         let halving = Halving::new(shape, 0);
         Ok(Box::new(Rabenseifner { halving, in_place: shape.in_place }))

@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive-multiplying",
     sentence: "groups of `radix` ranks exchange whole vectors; ranks past a power of it fold",
     source: "Ruefenacht, Bull, Booth 2017; MPICH",
-    parameters: &[(Parameter::Radix, 4)],
+    parameters: &[(Parameter::Radix, 4), Parameter::BY_RANK],
     build: |shape, params, _| build(shape, params.radix()),
     ..Algorithm::BASE
 };

@@ -4,7 +4,7 @@ use laneway_core::{Buf, Collective, Rank, Round, Schedule, Span, span};
 
 use super::give_and_take;
 use crate::climb::Climb;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::tree::{Knomial, Tree};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -12,6 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "reduce-bcast",
     sentence: "a binomial reduce to rank 0, then a binomial broadcast from it",
     source: "MPICH; Open MPI basic",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| {
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         let (vector, in_place) = (shape.vector(), shape.in_place);

@@ -3,7 +3,7 @@
 use laneway_core::{ANY, Buf, Collective, Phases, Rank, Round, Schedule, Shape, Span, span};
 
 use crate::even::{Even, whole_elements};
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -11,6 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "ring",
     sentence: "a ring reduce-scatter of p blocks, then a ring allgather",
     source: "Patarasuk, Yuan 2009; Open MPI tuned; MPICH",
+    parameters: &[Parameter::BY_RANK],
     ordered: false,
     build: |shape, _, _| Ok(Box::new(Ring::new(shape, u64::MAX, ANY))),
     ..Algorithm::BASE

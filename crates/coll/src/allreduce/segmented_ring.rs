@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "segmented-ring",
     sentence: "a ring whose blocks go in segments, one joined while others are under way",
     source: "Open MPI tuned",
-    parameters: &[(Parameter::Segment, 1 << 20), (Parameter::Window, 8)],
+    parameters: &[(Parameter::Segment, 1 << 20), (Parameter::Window, 8), Parameter::BY_RANK],
     ordered: false,
     build: |shape, params, _| Ok(Box::new(Ring::new(shape, params.segment(), params.window()))),
     ..Algorithm::BASE

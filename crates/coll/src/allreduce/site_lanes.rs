@@ -1,8 +1,10 @@
 //! Allreduce over sites: each site joins a piece at one of its lanes, the lanes of all sites swap
-//! what they have, and each spreads the sum at its site.
+//! what they have, and each spreads the sum at its site. With a `fan` the sums follow trees of
+//! sites instead ([`SiteTrees`]).
 
 use laneway_core::{Buf, Collective, Rank, Shape, Span, span};
 
+use super::site_trees::SiteTrees;
 use crate::even::Even;
 use crate::registry::{Algorithm, Params};
 use crate::script::{Lane, Script, Scripted};
@@ -14,12 +16,13 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allreduce,
     name: "site-lanes",
     sentence: "trees within each site join pieces of `segment` at `lanes` ranks, which swap them \
-               with those of other sites and spread the sums",
+               with those of other sites, or join and spread them along trees of `fan` sites each",
     source: "laneway; after Rabenseifner 2004 and Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     ordered: false,
-    build: |shape, params, placement| {
-        Ok(Box::new(Scripted::new(SiteLanes::new(shape, params, placement))))
+    build: |shape, params, placement| match params.fan() {
+        0 => Ok(Box::new(Scripted::new(SiteLanes::new(shape, params, placement)))),
+        _ => Ok(Box::new(Scripted::new(SiteTrees::new(shape, params, placement)))),
     },
     ..Algorithm::BASE
 };

@@ -9,7 +9,7 @@
 use laneway_core::{Buf, Collective, Matrix, Phases, Rank, Round, Schedule, Span, span};
 
 use crate::place::Circle;
-use crate::registry::{Algorithm, Counts};
+use crate::registry::{Algorithm, Counts, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -17,6 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "bruck",
     sentence: "log2 p messages a rank, each with the blocks that still have to go 2^k ranks up",
     source: "Bruck et al. 1997; MPICH",
+    parameters: &[Parameter::BY_RANK],
     // Blocks arrive for good before those that lie in their places have left.
     in_place: false,
     counts: Counts::All,

@@ -9,6 +9,7 @@ pub mod pairs;
 pub mod pairwise;
 pub mod site_lanes;
 pub mod swaps;
+pub mod third_site;
 
 use crate::registry::Algorithm;
 
@@ -20,4 +21,5 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &full_mesh::ALGORITHM,
     &far_first::ALGORITHM,
     &site_lanes::ALGORITHM,
+    &third_site::ALGORITHM,
 ];

@@ -3,7 +3,7 @@
 use laneway_core::{Collective, Phases, Rank, Round, Schedule};
 
 use crate::cores::doublings;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -11,6 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "dissemination",
     sentence: "in round k each rank signals the rank 2^k above it, modulo the ranks",
     source: "Hensgen, Finkel, Manber 1988; MPICH; Open MPI tuned (bruck)",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(Box::new(Dissemination { ranks: shape.ranks })),
     ..Algorithm::BASE
 };

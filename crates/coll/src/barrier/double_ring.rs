@@ -2,7 +2,7 @@
 
 use laneway_core::{Collective, Rank, Round, Schedule};
 
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -10,6 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "double-ring",
     sentence: "a token passes around the ring of ranks twice",
     source: "Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(Box::new(DoubleRing { ranks: shape.ranks })),
     ..Algorithm::BASE
 };

@@ -3,13 +3,14 @@
 use laneway_core::{Collective, Phases, Rank, Round, Schedule};
 
 use crate::cores::Cores;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
     name: "recursive-doubling",
     sentence: "pairs at doubling distances signal each other; ranks past a power of two fold",
     source: "MPICH; Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(Box::new(Doubling { cores: Cores::new(shape.ranks, 2, 0) })),
     ..Algorithm::BASE
 };

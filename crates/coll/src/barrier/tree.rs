@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "tree",
     sentence: "signals climb a k-nomial tree of the given radix to rank 0, and come down again",
     source: "Open MPI tuned; MPICH",
-    parameters: &[(Parameter::Radix, 2)],
+    parameters: &[(Parameter::Radix, 2), Parameter::BY_RANK],
     build: |shape, params, _| {
         Ok(Box::new(UpAndDown(Knomial { ranks: shape.ranks, radix: params.radix() })))
     },

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "pipeline",
     sentence: "down one chain through all ranks, in segments that follow each other",
     source: "Open MPI tuned; MPICH",
-    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
+    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4), Parameter::BY_RANK],
     build: |shape, params, _| {
         let chain = Chains::new(shape.ranks, 1);
         Ok(Box::new(TreeBcast::new(shape, chain, params.segment(), params.window())))

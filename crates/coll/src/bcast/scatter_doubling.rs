@@ -5,7 +5,7 @@ use laneway_core::{Collective, Rank, Round, Schedule, Span};
 
 use super::scatter::Scattered;
 use crate::cores::doublings;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -13,6 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter-doubling",
     sentence: "a binomial scatter of p blocks, then every rank's run of blocks doubles each round",
     source: "Thakur, Rabenseifner, Gropp 2005; MPICH; for any p as in Bruck et al. 1997",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(Box::new(ScatterDoubling { scattered: Scattered::new(shape) })),
     ..Algorithm::BASE
 };

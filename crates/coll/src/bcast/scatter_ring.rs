@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter-ring",
     sentence: "a binomial scatter of p blocks, then a ring that skips what a rank already has",
     source: "van de Geijn 1994; Thakur, Rabenseifner, Gropp 2005; MPICH",
-    parameters: &[(Parameter::Window, 4)],
+    parameters: &[(Parameter::Window, 4), Parameter::BY_RANK],
     build: |shape, params, _| {
         Ok(Box::new(ScatterRing { scattered: Scattered::new(shape), window: params.window() }))
     },

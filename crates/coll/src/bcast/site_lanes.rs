@@ -12,11 +12,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Bcast,
     name: "site-lanes",
     sentence: "the root deals pieces of `segment` out to `lanes` ranks of its site, which send \
-               them across once; trees within each site begin where a piece arrives",
+               them across, to all sites or along a tree of `fan` sites each; trees within each \
+               site begin where a piece arrives",
     source: "laneway; after van de Geijn 1994 and Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     build: |shape, params, placement| {
-        let lanes = Lanes::new(placement, params.lanes());
+        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan());
         Ok(Box::new(Scripted::new(SiteLanes(delivery(shape, params, lanes)))))
     },
     ..Algorithm::BASE
@@ -31,7 +32,8 @@ fn delivery(shape: &Shape, params: &Params, lanes: Lanes) -> Delivery {
     let cut = Even::new(shape, count);
     let turns = lanes.most();
     let lanes = lanes.without(root);
-    let others = lanes.order(near);
+    let others = lanes.fast(near);
+    let senders = senders.min(others.len() as u64 + 1);
     let route = |number: u64| {
         // The root crosses with its share itself, and others spread it at its site.
         let lane = (number % senders) as usize;

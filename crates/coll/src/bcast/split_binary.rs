@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "split-binary",
     sentence: "each half is sent down a binary tree of half the ranks, in segments; pairs exchange",
     source: "Pjesivac-Grbovic et al. 2007; Open MPI tuned",
-    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
+    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4), Parameter::BY_RANK],
     build: |shape, params, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };
         let (vector, segment) = (shape.vector(), params.segment());

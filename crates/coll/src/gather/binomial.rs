@@ -3,7 +3,7 @@
 use laneway_core::{ANY, Blocks, Buf, Collective, Rank, Round, Schedule, span};
 
 use crate::place::Circle;
-use crate::registry::{Algorithm, Counts};
+use crate::registry::{Algorithm, Counts, Parameter};
 use crate::tree::{Knomial, Tree};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -11,6 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     sentence: "up a binomial tree, each child sending its parent the blocks of its whole subtree",
     source: "MPICH; Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     counts: Counts::All,
     build: |shape, _, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };

@@ -7,6 +7,7 @@ pub mod linear;
 pub mod multi_lane;
 pub mod relay;
 pub mod single_lane;
+pub mod third_site;
 
 use crate::registry::Algorithm;
 
@@ -20,4 +21,5 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &multi_lane::TOGETHER,
     &far_first::ALGORITHM,
     &relay::ALGORITHM,
+    &third_site::ALGORITHM,
 ];

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binary",
     sentence: "up a complete binary tree, in segments",
     source: "Open MPI tuned",
-    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
+    parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4), Parameter::BY_RANK],
     ordered: false,
     build: |shape, params, _| {
         let tree = Binary(shape.ranks);

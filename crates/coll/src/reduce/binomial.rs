@@ -3,7 +3,7 @@
 use laneway_core::Collective;
 
 use super::TreeReduce;
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 use crate::tree::Knomial;
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -11,6 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     sentence: "up a binomial tree, the vector whole",
     source: "MPICH; Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| {
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         // One child's vector arrives while another's is joined.

@@ -11,7 +11,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "chain",
     sentence: "along `radix` chains that end at the root, in segments",
     source: "Open MPI tuned",
-    parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
+    parameters: &[
+        (Parameter::Radix, 4),
+        (Parameter::Segment, 64 << 10),
+        (Parameter::Window, 4),
+        Parameter::BY_RANK,
+    ],
     build: |shape, params, _| {
         let strands = Strands::new(shape.ranks, params.radix());
         Ok(Box::new(TreeReduce::new(shape, strands, params.segment(), params.window())))

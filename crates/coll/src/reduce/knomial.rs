@@ -11,7 +11,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "knomial",
     sentence: "up a k-nomial tree of the given radix, in segments",
     source: "Open MPI; MPICH",
-    parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 8)],
+    parameters: &[
+        (Parameter::Radix, 4),
+        (Parameter::Segment, 64 << 10),
+        (Parameter::Window, 8),
+        Parameter::BY_RANK,
+    ],
     build: |shape, params, _| {
         let tree = Knomial { ranks: shape.ranks, radix: params.radix() };
         Ok(Box::new(TreeReduce::new(shape, tree, params.segment(), params.window())))

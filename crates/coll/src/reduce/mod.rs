@@ -8,6 +8,7 @@ pub mod knomial;
 pub mod linear;
 pub mod pipeline;
 pub mod rabenseifner;
+pub mod site_lanes;
 
 use laneway_core::{Buf, Rank, Round, Schedule, Shape, Span, span};
 
@@ -26,6 +27,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &binomial::ALGORITHM,
     &knomial::ALGORITHM,
     &rabenseifner::ALGORITHM,
+    &site_lanes::ALGORITHM,
 ];
 
 /// Up a tree, segment by segment: lane 0 receives, lane 1 joins, lane 2 sends up.

@@ -4,13 +4,14 @@
 use laneway_core::{Buf, Collective, Rank, Round, Schedule};
 
 use crate::halving::{Halving, Sum};
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Reduce,
     name: "rabenseifner",
     sentence: "a reduce-scatter by recursive halving, then a binomial gather to the root",
     source: "Rabenseifner 2004; MPICH; Open MPI tuned",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| {
         let halving = Halving::new(shape, shape.root);
         Ok(Box::new(Rabenseifner { halving, root: shape.root, in_place: shape.in_place }))

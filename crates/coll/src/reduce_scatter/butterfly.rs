@@ -4,7 +4,7 @@
 use laneway_core::Collective;
 
 use super::halving::{First, schedule};
-use crate::registry::Algorithm;
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::ReduceScatter,
@@ -12,6 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "partners at doubling distances split the vector and join the halves in rank order; \
                then each block goes to its rank",
     source: "Traeff 2005; Open MPI base",
+    parameters: &[Parameter::BY_RANK],
     build: |shape, _, _| Ok(schedule(shape, First::Near)),
     ..Algorithm::BASE
 };

@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "pairwise",
     sentence: "round k sends a block k ranks up and joins one from k below, `window` at a time",
     source: "MPICH",
-    parameters: &[(Parameter::Window, 2)],
+    parameters: &[(Parameter::Window, 2), Parameter::BY_RANK],
     build: |shape, params, _| {
         let (ranks, blocks, in_place) = (shape.ranks, shape.blocks(), shape.in_place);
         if ranks == 1 {

@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "each rank joins its part to what came from the rank before and passes it on, in \
                segments",
     source: "Open MPI tuned; Patarasuk, Yuan 2009",
-    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Window, 8)],
+    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Window, 8), Parameter::BY_RANK],
     ordered: false,
     build: |shape, params, _| match shape.ranks {
         1 => Ok(Box::new(Alone { vector: shape.blocks().total(1) })),

@@ -4,7 +4,7 @@ use laneway_core::{Blocks, Buf, Collective, Rank, Shape, span};
 
 use crate::registry::{Algorithm, Parameter, Params};
 use crate::script::{Lane, Script, Scripted};
-use crate::sites::{Joining, Lanes, PASS, Sum, segment};
+use crate::sites::{FAN, Joining, Lanes, PASS, Sum, segment};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::ReduceScatter,
@@ -12,10 +12,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "trees within each site join pieces of `segment` at one of `lanes` ranks, which \
                sends the sum across to whom it belongs",
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
-    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0)],
+    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN],
     ordered: false,
     build: |shape, params, placement| {
-        let joining = joining(shape, params, Lanes::new(placement, params.lanes()));
+        let joining =
+            joining(shape, params, Lanes::new(placement, params.lanes()).with_fan(params.fan()));
         let (blocks, in_place) = (shape.blocks(), shape.in_place);
         Ok(Box::new(Scripted::new(SiteLanes { joining, blocks, in_place })))
     },

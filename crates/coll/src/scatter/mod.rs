@@ -6,6 +6,7 @@ pub mod linear;
 pub mod multi_lane;
 pub mod relay;
 pub mod single_lane;
+pub mod third_site;
 pub mod windowed;
 
 use crate::registry::Algorithm;
@@ -19,4 +20,5 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &multi_lane::ALGORITHM,
     &far_first::ALGORITHM,
     &relay::ALGORITHM,
+    &third_site::ALGORITHM,
 ];

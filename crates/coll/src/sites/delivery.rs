@@ -1,5 +1,5 @@
-//! Pieces that go to all ranks: each crosses once to every other site, where a tree within the site
-//! begins at the rank that takes it.
+//! Pieces that go to all ranks: each crosses once to every other site, along a tree of sites, and a
+//! tree within each site begins at the rank that takes it.
 
 use laneway_core::{Buf, Rank, Span, span};
 
@@ -13,7 +13,8 @@ pub struct Route {
     pub source: Span,
     /// Where it belongs in Out.
     pub off: u64,
-    /// The sender to other sites: the origin, or the head of its site; `None` if it stays.
+    /// The rank of the origin's site that sends it to other sites: the origin, or the head; none
+    /// where it stays. Other heads pass it on.
     pub crosser: Option<Rank>,
     /// Where the tree of each site begins.
     pub heads: Vec<Rank>,
@@ -46,19 +47,36 @@ const NEAR: u16 = 30;
 const FAR: u16 = 31;
 
 impl Delivery {
-    /// How far a rank is from where a piece begins at its site.
+    /// How far a rank is from where a piece begins: more than any rank that has it before.
     fn depth(&self, route: &Route, rank: Rank) -> u32 {
-        let head = route.heads[self.lanes.site(rank)];
+        let (first, site) = (self.lanes.site(route.origin), self.lanes.site(rank));
+        let head = route.heads[site];
         match rank == route.origin {
             true => 0,
-            false => u32::from(head != route.origin) + self.lanes.depth(head, rank),
+            false => {
+                let inside = u32::from(head != route.origin) + self.lanes.depth(head, rank);
+                2 * self.lanes.crossings(first, site) + inside
+            }
+        }
+    }
+
+    /// The rank of a site that sends a piece to other sites.
+    fn crosser(&self, route: &Route, site: usize) -> Option<Rank> {
+        match site == self.lanes.site(route.origin) {
+            true => route.crosser,
+            false => route.crosser.map(|_| route.heads[site]),
         }
     }
 
     fn from(&self, route: &Route, rank: Rank, is_near: bool) -> Rank {
-        let head = route.heads[self.lanes.site(rank)];
+        let site = self.lanes.site(rank);
+        let head = route.heads[site];
         let above = if rank == head { None } else { self.lanes.parent(head, rank) };
-        let begins = if is_near { Some(route.origin) } else { route.crosser };
+        let crosses = || {
+            let before = self.lanes.before(self.lanes.site(route.origin), site);
+            before.and_then(|before| self.crosser(route, before))
+        };
+        let begins = if is_near { Some(route.origin) } else { crosses() };
         above.or(begins).unwrap_or(route.origin)
     }
 
@@ -104,9 +122,12 @@ impl Delivery {
                     out.send_on(to, channel, held);
                 }
             };
-            if route.crosser == Some(rank) {
-                let far = self.lanes.others(site).map(|site| route.heads[site]);
-                send(&mut lanes[CROSS], far.collect(), FAR);
+            if self.crosser(route, site) == Some(rank) {
+                let far = self.lanes.after(self.lanes.site(route.origin), site).iter();
+                let heads: Vec<Rank> = far.map(|site| route.heads[*site]).collect();
+                if !heads.is_empty() {
+                    send(&mut lanes[CROSS], heads, FAR);
+                }
             }
             send(&mut lanes[output], self.to(route, rank), channel);
         }

@@ -1,5 +1,7 @@
 //! In which order a root serves other sites and its own, a few ranks at a time.
 
+use std::cmp::Reverse;
+
 use laneway_core::{Blocks, Chan, Placement, Rank, Shape, Span};
 
 use crate::registry::{Parameter, Params};
@@ -45,8 +47,10 @@ impl FarFirst {
     /// the end of the nearest's: whom the root serves, with how many pieces under way.
     pub fn lists(&self) -> Vec<Vec<(Rank, u32)>> {
         let far = self.window.saturating_mul(self.connections);
-        let of_site =
-            |site: u32| self.placement.members(site).iter().map(|rank| (*rank, far)).collect();
+        let of_site = |site: u32| -> Vec<(Rank, u32)> {
+            let ranks = self.slowest_first(self.placement.members(site).to_vec());
+            ranks.into_iter().map(|rank| (rank, far)).collect()
+        };
         let own = self.placement.location(self.root).site;
         let mut lists: Vec<Vec<(Rank, u32)>> =
             self.placement.others(own).into_iter().map(of_site).collect();
@@ -54,10 +58,16 @@ impl FarFirst {
             lists.push(Vec::new());
         }
         let window = if self.near > 0 { self.near } else { self.window };
-        let near = self.placement.neighbours(self.root);
+        let near = self.slowest_first(self.placement.neighbours(self.root).split_off(1));
         if let Some(last) = lists.last_mut() {
-            last.extend(near[1..].iter().map(|rank| (*rank, window)));
+            last.extend(near.into_iter().map(|rank| (rank, window)));
         }
         lists
+    }
+
+    /// The longest transfers of a site begin first, so that none is alone at the end.
+    fn slowest_first(&self, mut ranks: Vec<Rank>) -> Vec<Rank> {
+        ranks.sort_by_key(|rank| Reverse(self.placement.slowness(*rank)));
+        ranks
     }
 }

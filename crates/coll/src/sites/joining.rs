@@ -1,4 +1,5 @@
-//! Pieces of vectors that are joined: within each site along a tree, and across sites once.
+//! Pieces of vectors that are joined: within each site along a tree, and across sites along a tree
+//! of sites.
 
 use std::cmp::Reverse;
 
@@ -15,7 +16,8 @@ pub struct Sum {
     pub len: u64,
     /// Where the tree of each site ends.
     pub heads: Vec<Rank>,
-    /// To whom the heads of other sites send what they have; without one, each keeps it.
+    /// The rank that has the sum of all sites, by the head of its own site; without one, each head
+    /// keeps what its site has.
     pub home: Option<Rank>,
     /// Pieces of the same turn are under way at the same time.
     pub turn: u64,
@@ -67,20 +69,43 @@ impl Joining {
     }
 
     fn parent(&self, sum: &Sum, rank: Rank) -> Option<Rank> {
-        let head = sum.heads[self.lanes.site(rank)];
-        if rank == head {
-            return sum.home.filter(|home| *home != rank);
+        let site = self.lanes.site(rank);
+        let head = sum.heads[site];
+        if sum.home == Some(rank) {
+            return None;
         }
-        self.lanes.parent(head, rank)
+        if rank != head {
+            return self.lanes.parent(head, rank);
+        }
+        let home = sum.home?;
+        let before = self.lanes.before(self.lanes.site(home), site);
+        Some(before.map_or(home, |before| sum.heads[before]))
     }
 
+    /// A home that another rank heads has one child.
     fn children(&self, sum: &Sum, rank: Rank) -> Vec<Rank> {
         let site = self.lanes.site(rank);
-        let mut children = self.lanes.children(sum.heads[site], rank);
-        if sum.home == Some(rank) {
-            children.extend(self.lanes.others(site).map(|other| sum.heads[other]));
+        let head = sum.heads[site];
+        if sum.home == Some(rank) && rank != head {
+            return vec![head];
+        }
+        let mut children = self.lanes.children(head, rank);
+        if let Some(home) = sum.home.filter(|_| rank == head) {
+            let after = self.lanes.after(self.lanes.site(home), site).iter();
+            children.extend(after.map(|site| sum.heads[*site]));
         }
         children
+    }
+
+    /// How far a rank is from where a piece ends: more than any rank that has it later.
+    fn depth(&self, sum: &Sum, rank: Rank) -> u32 {
+        let site = self.lanes.site(rank);
+        let head = sum.heads[site];
+        if sum.home == Some(rank) && rank != head {
+            return 0;
+        }
+        let far = sum.home.map_or(0, |home| self.lanes.crossings(self.lanes.site(home), site));
+        1 + far + self.lanes.depth(head, rank)
     }
 
     /// Scratch of a rank: a room for each child of each piece.
@@ -96,7 +121,7 @@ impl Joining {
         order.sort_by_cached_key(|&number| {
             let sum = &self.sums[number];
             let is_near = sum.home.is_some_and(|home| self.lanes.site(home) == site);
-            (sum.turn, is_near, Reverse(self.lanes.depth(sum.heads[site], rank)), number)
+            (sum.turn, is_near, Reverse(self.depth(sum, rank)), number)
         });
         let mut lanes: Vec<Lane> = (0..LANES).map(|_| Lane::default()).collect();
         let mut read = vec![Gate { lane: PASS, round: 0 }; self.sums.len()];

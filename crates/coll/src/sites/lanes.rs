@@ -1,17 +1,24 @@
 //! Which ranks of a site carry what crosses, and the trees within sites that begin at them.
 
-use laneway_core::{Placement, Rank};
+use laneway_core::{Placement, Rank, placement::slowness};
 
+use super::ways::Ways;
 use crate::tree::{Knomial, Tree};
 
-/// The ranks of each site in the order in which they are taken as lanes: one of each host, then
-/// the second ones.
+/// Ranks pass nothing on whose host has less than half the rate of the middle one, in quarters.
+const SLOW: u64 = 8;
+
+/// The ranks of each site in the order in which they are taken as lanes: one of each host, the
+/// fastest first, then the second ones. Slow ones come last, and are leaves of every tree.
 pub struct Lanes {
     pub placement: Placement,
     orders: Vec<Vec<Rank>>,
+    /// How many at the front of each order are not slow.
+    inner: Vec<usize>,
     /// Where each rank stands in its site's order.
     places: Vec<u32>,
     limit: usize,
+    ways: Ways,
 }
 
 impl Lanes {
@@ -20,18 +27,31 @@ impl Lanes {
         let order = |site: u32| {
             let members = placement.members(site);
             let host = |rank: &Rank| placement.location(*rank).host;
-            let mut order: Vec<(usize, Rank)> = Vec::with_capacity(members.len());
+            let most = members.iter().map(|rank| placement.speed(*rank)).max().unwrap_or(1);
+            let usual = middle(placement, members);
+            let mut order = Vec::with_capacity(members.len());
             for (at, rank) in members.iter().enumerate() {
                 let before = members[..at].iter().filter(|other| host(other) == host(rank));
-                order.push((before.count(), *rank));
+                let speed = placement.speed(*rank);
+                let is_slow = slowness(usual, speed) > SLOW;
+                order.push((is_slow, before.count(), slowness(most, speed), *rank));
             }
             order.sort_unstable();
-            order.into_iter().map(|(_, rank)| rank).collect()
+            order.into_iter().map(|(.., rank)| rank).collect()
         };
-        let orders = (0..placement.sites()).map(order).collect();
+        let orders: Vec<Vec<Rank>> = (0..placement.sites()).map(order).collect();
         let limit = if limit == 0 { usize::MAX } else { limit as usize };
         let places = vec![0; placement.ranks() as usize];
-        Lanes { placement: placement.clone(), orders, places, limit }.placed()
+        let ways = Ways::new(placement.sites(), 0);
+        let inner = vec![0; orders.len()];
+        Lanes { placement: placement.clone(), orders, inner, places, limit, ways }.placed()
+    }
+
+    /// With pieces that pass from site to site, each of which serves at most `fan` others; with 0
+    /// the site where they begin serves all.
+    pub fn with_fan(mut self, fan: u32) -> Lanes {
+        self.ways = Ways::new(self.placement.sites(), fan);
+        self
     }
 
     /// Without a rank that has everything already, unless it is alone at its site.
@@ -44,10 +64,13 @@ impl Lanes {
     }
 
     fn placed(mut self) -> Lanes {
-        for order in &self.orders {
+        for (site, order) in self.orders.iter().enumerate() {
             for (place, rank) in order.iter().enumerate() {
                 self.places[*rank as usize] = place as u32;
             }
+            let usual = middle(&self.placement, order);
+            let is_fast = |rank: &&Rank| slowness(usual, self.placement.speed(**rank)) <= SLOW;
+            self.inner[site] = order.iter().take_while(is_fast).count();
         }
         self
     }
@@ -65,8 +88,28 @@ impl Lanes {
         self.placement.others(site as u32).into_iter().map(|other| other as usize)
     }
 
+    /// The site that a site has pieces from which begin at `first`; none at that itself.
+    pub fn before(&self, first: usize, site: usize) -> Option<usize> {
+        self.ways.parent(&self.placement, first, site)
+    }
+
+    /// The sites that a site serves with pieces which begin at `first`.
+    pub fn after(&self, first: usize, site: usize) -> &[usize] {
+        self.ways.children(&self.placement, first, site)
+    }
+
+    /// How many crossings a site is from `first`.
+    pub fn crossings(&self, first: usize, site: usize) -> u32 {
+        self.ways.depth(&self.placement, first, site)
+    }
+
     pub fn order(&self, site: usize) -> &[Rank] {
         &self.orders[site]
+    }
+
+    /// The ranks of a site that are not slow, in order.
+    pub fn fast(&self, site: usize) -> &[Rank] {
+        &self.orders[site][..self.inner[site]]
     }
 
     /// Where a rank stands in its site's order.
@@ -76,7 +119,7 @@ impl Lanes {
 
     /// How many lanes a site has.
     pub fn count(&self, site: usize) -> usize {
-        self.limit.min(self.orders[site].len())
+        self.limit.min(self.inner[site])
     }
 
     /// The lanes of the site that has the most.
@@ -89,40 +132,63 @@ impl Lanes {
         self.orders[site][(number % self.count(site) as u64) as usize]
     }
 
-    fn tree(&self, head: Rank) -> (&[Rank], Knomial) {
-        let order = self.order(self.site(head));
-        (order, Knomial { ranks: order.len() as u32, radix: 2 })
+    /// The ranks of a site that pass pieces on, their tree, and the place where it begins: that of
+    /// the head, or that of the one rank that a slow head serves.
+    fn tree(&self, head: Rank) -> (&[Rank], Knomial, usize) {
+        let inner = self.fast(self.site(head));
+        let first = self.place(head) % inner.len();
+        (inner, Knomial { ranks: inner.len() as u32, radix: 2 }, first)
     }
 
-    /// A rank's place in the tree that begins at a head of its site. Trees of different heads are
-    /// the same one turned round, so that all ranks together pass on equally much.
-    fn turned(&self, head: Rank, rank: Rank) -> u32 {
-        let ranks = self.order(self.site(head)).len();
-        ((self.place(rank) + ranks - self.place(head)) % ranks) as u32
+    /// The rank that a slow one hangs at: each at another one.
+    fn above_slow(&self, inner: &[Rank], first: usize, rank: Rank) -> Rank {
+        inner[(first + self.place(rank)) % inner.len()]
     }
 
-    /// The next rank towards the head; none for the head.
+    /// The next rank towards the head; none for the head. Trees of different heads are the same one
+    /// turned round, so that all ranks together pass on equally much.
     pub fn parent(&self, head: Rank, rank: Rank) -> Option<Rank> {
-        let (order, tree) = self.tree(head);
-        let parent = tree.parent(self.turned(head, rank))?;
-        Some(order[(parent as usize + self.place(head)) % order.len()])
+        if rank == head {
+            return None;
+        }
+        let (inner, tree, first) = self.tree(head);
+        let (place, count) = (self.place(rank), inner.len());
+        if place >= count {
+            return Some(self.above_slow(inner, first, rank));
+        }
+        let parent = tree.parent(((place + count - first) % count) as u32);
+        Some(parent.map_or(head, |parent| inner[(parent as usize + first) % count]))
     }
 
+    /// The ranks that have `rank` as their parent.
     pub fn children(&self, head: Rank, rank: Rank) -> Vec<Rank> {
-        let (order, tree) = self.tree(head);
+        let (inner, tree, first) = self.tree(head);
+        let (place, count) = (self.place(rank), inner.len());
+        if place >= count {
+            return if rank == head { vec![inner[first]] } else { Vec::new() };
+        }
         let mut children = Vec::new();
-        tree.children(self.turned(head, rank), &mut |child| {
-            children.push(order[(child as usize + self.place(head)) % order.len()]);
+        tree.children(((place + count - first) % count) as u32, &mut |child| {
+            children.push(inner[(child as usize + first) % count]);
         });
+        let slow = self.orders[self.site(head)][count..].iter();
+        let slow = slow.filter(|one| **one != head && self.above_slow(inner, first, **one) == rank);
+        children.extend(slow);
         children
     }
 
     /// How many ranks lie between a rank and the head of its tree, the head included.
     pub fn depth(&self, head: Rank, rank: Rank) -> u32 {
-        let (_, tree) = self.tree(head);
-        let above = |place: &u32| tree.parent(*place);
-        std::iter::successors(Some(self.turned(head, rank)), above).count() as u32 - 1
+        let above = |rank: &Rank| self.parent(head, *rank);
+        std::iter::successors(Some(rank), above).count() as u32 - 1
     }
+}
+
+/// The middle one of the rates of some ranks' hosts: a single fast host makes no other one slow.
+fn middle(placement: &Placement, ranks: &[Rank]) -> u64 {
+    let mut speeds: Vec<u64> = ranks.iter().map(|rank| placement.speed(*rank)).collect();
+    speeds.sort_unstable();
+    speeds.get(speeds.len() / 2).copied().unwrap_or(1)
 }
 
 #[cfg(test)]
@@ -145,10 +211,32 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_the_same_from_above_and_from_below() {
-        let placement = Placement::one_site(11);
+    fn slow_hosts_are_no_lanes_and_pass_nothing_on() {
+        let placement = Placement::one_site(6);
+        let placement = placement.with_speeds(|rank| [5, 9, 1, 9, 2, 9][rank as usize]);
         let lanes = Lanes::new(&placement, 0);
+        assert_eq!((lanes.order(0), lanes.count(0)), (&[1, 3, 5, 0, 4, 2][..], 4));
+        assert!(lanes.children(1, 4).is_empty());
+        assert_eq!(lanes.children(2, 2).len(), 1);
+        let alone = Lanes::new(&placement, 0).without(1).without(3).without(5).without(0);
+        assert_eq!((alone.order(0), alone.count(0)), (&[4, 2][..], 2));
+        let fat = Placement::one_site(4).with_speeds(|rank| if rank == 2 { 100 } else { 10 });
+        let lanes = Lanes::new(&fat, 0);
+        assert_eq!((lanes.order(0), lanes.count(0)), (&[2, 0, 1, 3][..], 4));
+    }
+
+    #[test]
+    fn a_tree_is_the_same_from_above_and_from_below() {
+        let same = Placement::one_site(11);
+        let slow = same.clone().with_speeds(|rank| if rank % 4 == 1 { 10 } else { 90 });
+        [same, slow].iter().for_each(is_a_tree);
+    }
+
+    fn is_a_tree(placement: &Placement) {
+        let lanes = Lanes::new(placement, 0);
         for head in 0..11 {
+            let children = (0..11).map(|rank| lanes.children(head, rank).len());
+            assert_eq!(children.sum::<usize>(), 10);
             assert_eq!((lanes.parent(head, head), lanes.depth(head, head)), (None, 0));
             for rank in 0..11 {
                 for child in lanes.children(head, rank) {

@@ -7,9 +7,11 @@ mod joining;
 mod lanes;
 mod relay;
 mod stretch;
+mod third;
 mod tree;
 mod tree_gather;
 mod tree_scatter;
+mod ways;
 
 use laneway_core::Shape;
 
@@ -21,13 +23,17 @@ pub use far_first::FarFirst;
 pub use joining::{Joined, Joining, LANES as JOINING_LANES, PASS, Part, Sum, fold};
 pub use lanes::Lanes;
 pub use relay::Relay;
+pub use third::{Routing, ThirdSites};
 pub use tree::{Local, SiteTree};
 pub use tree_gather::TreeGather;
 pub use tree_scatter::TreeScatter;
 
 /// Of algorithms that send pieces by lanes.
 pub const PIPELINED: &[(Parameter, u64)] =
-    &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), (Parameter::Window, 4)];
+    &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), (Parameter::Window, 4), FAN];
+
+/// Of algorithms whose pieces can pass from site to site.
+pub const FAN: (Parameter, u64) = (Parameter::Fan, 0);
 
 /// The largest number of pieces of a lane's data: more gain nothing, and each is a message
 /// to every rank.

@@ -3,11 +3,13 @@
 //! The root takes the same part of every block, so that it has as many connections as it can use.
 //! The rest is one line of bytes of which each helper gets a stretch: whole blocks would leave
 //! helpers uneven, and a part of every block for each would make many short messages. A stretch
-//! gives each its exact share, and cuts few blocks.
+//! gives each its exact share, by the rate of its host, and cuts few blocks.
 
 use std::collections::BTreeMap;
 
 use laneway_core::{Blocks, Chan, Placement, Rank};
+
+use super::tree::helpers;
 
 /// A part of one rank's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,15 +47,15 @@ pub struct Stretch {
 
 impl Stretches {
     pub fn new(placement: &Placement, root: Rank, blocks: &Blocks, cut: Stretch) -> Stretches {
-        let mut senders = placement.neighbours(root);
+        let mut senders = helpers(placement, root);
         if cut.helpers > 0 {
             senders.truncate(cut.helpers as usize + 1);
         }
-        let helpers = senders.len() - 1;
-        let own = if helpers == 0 { 1000 } else { cut.own };
-        let cut = Stretch { own, helpers: helpers as u32, ..cut };
+        let shares = shares(placement, &senders[1..]);
+        let own = if shares.is_empty() { 1000 } else { cut.own };
+        let cut = Stretch { own, helpers: shares.len() as u32, ..cut };
         let sites = placement.others(placement.location(root).site);
-        let lines = sites.iter().map(|site| line(placement.members(*site), blocks, cut));
+        let lines = sites.iter().map(|site| line(placement.members(*site), blocks, cut, &shares));
         let lines: Vec<Vec<Vec<Piece>>> = lines.collect();
         let pieces = (0..senders.len()).map(|sender| {
             let pieces = lines.iter().flat_map(|line| &line[sender]);
@@ -92,7 +94,7 @@ impl Stretches {
 ///
 /// A stripe of all blocks is a line of its own, and begins with another helper, so that the stripes
 /// of a block go to different helpers.
-fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
+fn line(members: &[Rank], blocks: &Blocks, cut: Stretch, shares: &[u64]) -> Vec<Vec<Piece>> {
     let helpers = cut.helpers as usize;
     let mut stretches = vec![Vec::new(); helpers + 1];
     let own = |rank: Rank| match helpers {
@@ -106,7 +108,8 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
         return stretches;
     }
     let total: u64 = members.iter().map(|rank| blocks.len(*rank) - own(*rank)).sum();
-    let end = |helper: usize| part(total, helper as u64, helpers as u64);
+    let all: u64 = shares.iter().sum();
+    let end = |helper: usize| part(total, shares[..helper].iter().sum(), all);
     let (mut helper, mut done) = (0, 0);
     let stripes = cut.stripes.clamp(1, helpers as u64);
     for (stripe, &rank) in (0..stripes).flat_map(|stripe| members.iter().map(move |r| (stripe, r)))
@@ -127,7 +130,14 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
     stretches
 }
 
-/// A share of `parts` parts of `all`.
+/// What each helper takes of the rest, in thousandths of the fastest's: by the rates of their hosts.
+fn shares(placement: &Placement, helpers: &[Rank]) -> Vec<u64> {
+    let most = helpers.iter().map(|rank| placement.speed(*rank)).max().unwrap_or(1);
+    let share = |rank: &Rank| part(1000, placement.speed(*rank), most.max(1)).max(1);
+    helpers.iter().map(share).collect()
+}
+
+/// So many parts of all of them.
 fn part(whole: u64, parts: u64, all: u64) -> u64 {
     (u128::from(whole) * u128::from(parts) / u128::from(all)) as u64
 }
@@ -199,5 +209,19 @@ mod tests {
             let of_helpers = stretches.senders[1..].iter().map(|rank| stretches.of(*rank).len());
             assert_eq!(given, of_helpers.sum::<usize>());
         }
+    }
+
+    #[test]
+    fn a_slow_helper_takes_less_and_is_the_first_to_be_left_out() {
+        let location = |host| Location { site: host / 4, host, wan_card: true };
+        let placement = Placement::new((0..8).map(location).collect());
+        let placement = placement.with_speeds(|rank| if rank == 1 { 250 } else { 1000 });
+        let blocks = Blocks::of_lengths(&[900; 8]).expect("short ones");
+        let cut = |helpers| Stretch { helpers, own: 0, segment: 10, stripes: 1, connections: 1 };
+        let all = Stretches::new(&placement, 0, &blocks, cut(0));
+        let bytes = |sender| all.of(sender).iter().map(|piece| piece.len).sum::<u64>();
+        assert_eq!([0, 1, 2, 3].map(bytes), [0, 400, 1600, 1600]);
+        let two = Stretches::new(&placement, 0, &blocks, cut(2));
+        assert_eq!(two.senders, [0, 2, 3]);
     }
 }

@@ -30,26 +30,29 @@ impl SiteTree {
     pub fn single_lane(placement: &Placement, root: Rank, local: Local) -> SiteTree {
         let mut tree = SiteTree::new(placement.ranks(), root);
         for site in placement.others(placement.location(root).site) {
-            let members = placement.members(site);
+            let members = placement.fastest_first(placement.members(site).to_vec());
             tree.adopt(root, members[0]);
-            tree.spread(members, local);
+            tree.spread(&members, local);
         }
-        tree.spread(&placement.neighbours(root), local);
+        tree.spread(&helpers(placement, root), local);
         tree.grown()
     }
 
     /// The paper's: helpers of the root's site, each of which sends one lane's blocks across; who
     /// receives them there serves the rest of its group. The root serves its helpers first, then
-    /// its own lane, then the rest of its site.
+    /// its own lane, then the rest of its site. The fastest hosts are helpers, and receive.
     pub fn multi_lane(placement: &Placement, root: Rank, lanes: u32) -> Result<SiteTree, Refusal> {
-        let near = placement.neighbours(root);
+        let near = helpers(placement, root);
         let others = placement.others(placement.location(root).site);
-        let groups: Vec<Vec<&[Rank]>> = others
+        let groups: Vec<Vec<Vec<Rank>>> = others
             .iter()
             .map(|site| {
                 let members = placement.members(*site);
                 let most = near.len().min(members.len());
-                groups(members, if lanes == 0 { most } else { most.min(lanes as usize) })
+                let count = if lanes == 0 { most } else { most.min(lanes as usize) };
+                let groups = groups(members, count).into_iter();
+                let groups = groups.map(|group| placement.fastest_first(group.to_vec()));
+                slow_lanes_early(placement, groups.collect())
             })
             .collect();
         let used = groups.iter().map(Vec::len).max().unwrap_or(1);
@@ -144,7 +147,28 @@ impl SiteTree {
     }
 }
 
-/// Ranks in `count` groups of neighbours, the larger groups first.
+/// The ranks of the root's site in the order in which they become helpers: the root, then the
+/// fastest.
+pub fn helpers(placement: &Placement, root: Rank) -> Vec<Rank> {
+    let mut all = placement.neighbours(root);
+    let others = placement.fastest_first(all.split_off(1));
+    all.extend(others);
+    all
+}
+
+/// Groups with slow hosts have the lanes that the root feeds first, and the root crosses itself to
+/// one without any; as they are where all are as fast.
+fn slow_lanes_early(placement: &Placement, mut groups: Vec<Vec<Rank>>) -> Vec<Vec<Rank>> {
+    let slowness =
+        |group: &Vec<Rank>| group.iter().map(|rank| placement.slowness(*rank)).max().unwrap_or(0);
+    if groups.windows(2).any(|two| slowness(&two[0]) != slowness(&two[1])) {
+        groups.sort_by_key(|group| std::cmp::Reverse(slowness(group)));
+        groups.rotate_right(1);
+    }
+    groups
+}
+
+/// Ranks in so many groups of neighbours, the larger groups first.
 fn groups(members: &[Rank], count: usize) -> Vec<&[Rank]> {
     let (each, larger) = (members.len() / count, members.len() % count);
     let mut rest = members;
@@ -200,5 +224,23 @@ mod tests {
         assert_eq!(single.children(2), [4, 3, 0, 1]);
         let tree = SiteTree::single_lane(&placement, 2, Local::Binomial);
         assert_eq!(tree.children(4), [8, 6, 5]);
+    }
+
+    #[test]
+    fn slow_hosts_are_leaves_and_served_last() {
+        for slow in [1, 3, 5, 6, 8] {
+            let placement = two_sites(5, 6);
+            let placement = placement.with_speeds(|rank| if rank == slow { 10 } else { 900 });
+            for tree in [
+                SiteTree::multi_lane(&placement, 0, 3).expect("three lanes"),
+                SiteTree::single_lane(&placement, 0, Local::Flat),
+                SiteTree::single_lane(&placement, 0, Local::Binomial),
+            ] {
+                assert_eq!(tree.children(slow), [] as [Rank; 0], "{slow}");
+            }
+            let flat = SiteTree::single_lane(&placement, 0, Local::Flat);
+            let parent = flat.parent(slow).expect("it is not the root");
+            assert_eq!(flat.children(parent).last(), Some(&slow));
+        }
     }
 }

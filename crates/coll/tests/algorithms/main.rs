@@ -1,6 +1,7 @@
 //! What holds for every registered algorithm.
 
 mod mutation;
+mod order;
 mod permuted;
 mod phases;
 mod proof;

@@ -1,10 +1,13 @@
 //! The checker sees what is missing: one step taken out of every algorithm, and it must complain.
 
+use std::sync::Arc;
+
+use crate::sites::asks_for_sites;
 use crate::support::{Cut, Without, settings, shape};
 use laneway_coll::check::Semantics;
 use laneway_coll::check::check_under;
 use laneway_coll::{all, check};
-use laneway_core::{Collective, Round, Schedule, Shape, Step};
+use laneway_core::{Collective, Location, Placement, Round, Schedule, Shape, Step};
 use laneway_stats::SplitMix64;
 
 /// What kind of step was taken out.
@@ -89,18 +92,26 @@ fn take_out(
 }
 
 /// Every algorithm, form and setting with `ranks` ranks and a root.
-fn take_out_everywhere(
+fn take_out_everywhere(ranks_and_root: impl FnMut() -> (u32, u32), random: Option<SplitMix64>) {
+    take_out_where(ranks_and_root, random, |_| None);
+}
+
+/// The same with ranks at several sites, for algorithms that ask for them.
+fn take_out_where(
     mut ranks_and_root: impl FnMut() -> (u32, u32),
     mut random: Option<SplitMix64>,
+    placed: impl Fn(u32) -> Option<Arc<Placement>>,
 ) {
     let mut sum = Seen::default();
-    for algorithm in all() {
+    let is_placed = placed(1).is_some();
+    for algorithm in all().filter(|one| !is_placed || asks_for_sites(one)) {
         for collective in Collective::ALL.into_iter().filter(|c| c.family() == algorithm.family) {
             for params in settings(algorithm) {
                 let (ranks, root) = ranks_and_root();
                 let root = if collective.has_root() { root } else { 0 };
                 for cut in [Cut::Equal, Cut::Skewed] {
-                    let shape = shape(collective, ranks, root, cut, 1);
+                    let mut shape = shape(collective, ranks, root, cut, 1);
+                    shape.placement = placed(ranks);
                     let Ok(schedule) = algorithm.schedule(&shape, &params) else { continue };
                     let name = format!("{} {}", collective.name(), algorithm.spelled(&params));
                     let seen = take_out(&shape, &name, &*schedule, random.as_mut());
@@ -119,6 +130,20 @@ fn take_out_everywhere(
 fn every_missing_step_is_seen() {
     take_out_everywhere(|| (5, 1), None);
     take_out_everywhere(|| (6, 4), None);
+}
+
+/// Ranks in turn at three sites; between the first two sites a third of the rate of other ways.
+fn in_turn(ranks: u32) -> Option<Arc<Placement>> {
+    let location = |host| Location { site: host % 3, host, wan_card: false };
+    let placement = Placement::new((0..ranks).map(location).collect());
+    let placement = placement.with_rates(|a, b| if a + b == 1 { 300 } else { 900 });
+    Some(Arc::new(placement.with_speeds(|rank| if rank % 4 == 2 { 10 } else { 90 })))
+}
+
+#[test]
+fn missing_steps_are_seen_with_ranks_at_several_sites() {
+    take_out_where(|| (7, 4), Some(SplitMix64::new(7)), in_turn);
+    take_out_where(|| (11, 0), Some(SplitMix64::new(8)), in_turn);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use laneway_stats::SplitMix64;
 use crate::support::{Cut, shape};
 
 /// Bytes that each site sends to each, row by row.
-fn crossing(schedule: &dyn Schedule, placement: &Placement) -> Vec<Vec<u64>> {
+pub fn crossing(schedule: &dyn Schedule, placement: &Placement) -> Vec<Vec<u64>> {
     let sites = placement.sites() as usize;
     let mut bytes = vec![vec![0; sites]; sites];
     let site = |rank: Rank| placement.location(rank).site as usize;
@@ -35,7 +35,8 @@ fn must_cross(shape: &Shape, placement: &Placement, from: u32, to: u32) -> u64 {
     };
     match shape.collective.family() {
         Collective::Bcast if placement.location(shape.root).site != from => 0,
-        Collective::Bcast | Collective::Allreduce => shape.vector(),
+        Collective::Reduce if placement.location(shape.root).site != to => 0,
+        Collective::Bcast | Collective::Reduce | Collective::Allreduce => shape.vector(),
         Collective::Allgather => blocks(from),
         Collective::ReduceScatter => blocks(to),
         _ => {
@@ -50,6 +51,7 @@ fn must_cross(shape: &Shape, placement: &Placement, from: u32, to: u32) -> u64 {
 fn every_byte_crosses_once() {
     let families = [
         Collective::Bcast,
+        Collective::Reduce,
         Collective::Allgather,
         Collective::Allreduce,
         Collective::ReduceScatter,
@@ -59,14 +61,14 @@ fn every_byte_crosses_once() {
     for (ranks, sites) in [(1, 1), (2, 2), (9, 2), (16, 2), (23, 3), (30, 5)] {
         for (turn, placement) in placements(ranks, sites, 7).iter().enumerate() {
             for algorithm in all().filter(|one| families.contains(&one.family)) {
-                if !NAMES.contains(&algorithm.name) {
+                if !NAMES.contains(&algorithm.name) || algorithm.name == "third-site" {
                     continue;
                 }
                 let forms = Collective::ALL.into_iter();
                 for form in forms.filter(|form| form.family() == algorithm.family) {
                     let shape = shape(form, ranks, ranks / 2, Cut::Skewed, turn as u64);
                     for number in 0..4 {
-                        let params = setting(algorithm, number, 3);
+                        let params = setting(algorithm, number, 3).with(Parameter::Fan, 0);
                         let schedule = algorithm.placed(&shape, &params, placement);
                         let found = crossing(&*schedule.expect("a schedule"), placement);
                         for (from, row) in found.iter().enumerate() {
@@ -86,8 +88,54 @@ fn every_byte_crosses_once() {
     assert!(counted > 1_000, "{counted}");
 }
 
+/// Vectors that each site sends to others, and receives of them.
+fn vectors(schedule: &dyn Schedule, placement: &Placement, vector: u64) -> Vec<[u64; 2]> {
+    let crossing = crossing(schedule, placement);
+    let sites = 0..crossing.len();
+    let sum = |pairs: &dyn Fn(usize) -> u64| sites.clone().map(pairs).sum::<u64>() / vector;
+    let site = |site: usize| {
+        let out = sum(&|other| if other == site { 0 } else { crossing[site][other] });
+        [out, sum(&|other| if other == site { 0 } else { crossing[other][site] })]
+    };
+    sites.clone().map(site).collect()
+}
+
+#[test]
+fn with_a_fan_no_site_sends_a_copy_to_each_other_one() {
+    for placement in &placements(28, 7, 7)[..2] {
+        let wide = |a: u32, b: u32| if a.min(b) == 0 && a.max(b) > 2 { 10 } else { 1000 };
+        let (equal, placement) = (placement, &placement.clone().with_rates(wide));
+        for (op, fan) in [Collective::Bcast, Collective::Reduce]
+            .into_iter()
+            .flat_map(|op| [1, 2, 6].map(|fan| (op, fan)))
+        {
+            let shape = Shape::new(op, 28, 1 << 20).with_root(9).with_element(8, true);
+            let spelled = format!("site-lanes:segment=4096:fan={fan}");
+            let (algorithm, params) = laneway_coll::find(op, &spelled).expect("an algorithm");
+            let schedule = algorithm.placed(&shape, &params, placement).expect("a schedule");
+            let found = vectors(&*schedule, placement, 1 << 20);
+            for [out, into] in found.iter().copied() {
+                let (one, many) = if op == Collective::Bcast { (into, out) } else { (out, into) };
+                assert!(one <= 1 && many <= fan, "{spelled}: {found:?}");
+            }
+        }
+        // Twice six sevenths of a vector, rather than six vectors.
+        let shape = Shape::new(Collective::Allreduce, 28, 1 << 20).with_element(8, true);
+        let find = |spelled| laneway_coll::find(Collective::Allreduce, spelled).expect("known");
+        for (spelled, least, most) in
+            [("site-lanes", 6, 6), ("site-lanes:segment=4096:fan=6", 1, 2)]
+        {
+            let (algorithm, params) = find(spelled);
+            let schedule = algorithm.placed(&shape, &params, equal).expect("a schedule");
+            let found = vectors(&*schedule, equal, 1 << 20);
+            let is_good = |sent: &[u64; 2]| sent.iter().all(|n| (least..=most).contains(n));
+            assert!(found.iter().all(is_good), "{spelled}: {found:?}");
+        }
+    }
+}
+
 /// The names of those that ask where ranks are.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "single-lane",
     "single-lane-tree",
     "multi-lane",
@@ -95,9 +143,46 @@ const NAMES: [&str; 7] = [
     "far-first",
     "relay",
     "site-lanes",
+    "third-site",
 ];
 
-fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
+/// Whether it is one of those, or takes ranks in the order of their sites.
+pub fn asks_for_sites(algorithm: &Algorithm) -> bool {
+    NAMES.contains(&algorithm.name) || algorithm.declares(Parameter::Order)
+}
+
+/// The way over a third site is taken where the other one is slow, and no other.
+#[test]
+fn relays_at_third_sites_serve_where_they_are_faster() {
+    for (ranks, sites) in [(5, 3), (12, 3), (23, 4), (40, 5)] {
+        for equal in &placements(ranks, sites, 3)[..2] {
+            let slow = equal.clone().with_rates(|a, b| if a + b == 1 { 100 } else { 900 });
+            for (family, root) in [Collective::Scatter, Collective::Gather]
+                .into_iter()
+                .flat_map(|family| [(family, 0), (family, ranks - 1)])
+            {
+                let (algorithm, params) =
+                    laneway_coll::find(family, "third-site:segment=7:window=2").expect("known");
+                let shape = shape(family, ranks, root, Cut::Equal, 1);
+                let relayed = |placement: &Placement| {
+                    let schedule = algorithm.placed(&shape, &params, placement).expect("known");
+                    check(&shape, &*schedule).unwrap_or_else(|fault| panic!("{fault} {shape:?}"));
+                    let kept = (0..ranks).map(|rank| schedule.tmp_len(rank)).sum::<u64>();
+                    (crossing(&*schedule, placement), kept)
+                };
+                let (_, kept) = relayed(equal);
+                assert!(kept * 2 < 24 * u64::from(ranks), "{kept} though all are as fast");
+                let (crossed, kept) = relayed(&slow);
+                if slow.location(root).site < 2 {
+                    let between = crossed[0][1] + crossed[1][0];
+                    assert!(between < kept, "{crossed:?}");
+                }
+            }
+        }
+    }
+}
+
+pub fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
     let sites = sites.min(ranks);
     let place = |site: &dyn Fn(Rank) -> u32| {
         let location = |rank| Location { site: site(rank), host: rank, wan_card: rank % 2 == 0 };
@@ -108,7 +193,10 @@ fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
     vec![
         place(&|rank| rank * sites / ranks),
         place(&|rank| rank % sites),
-        place(&|rank| drawn[rank as usize]).with_distances(|a, b| u64::from(a * 7 + b * 3)),
+        place(&|rank| drawn[rank as usize])
+            .with_distances(|a, b| u64::from(a * 7 + b * 3))
+            .with_rates(|a, b| 1 + u64::from(a * 5 ^ b * 3) % 7 * 100)
+            .with_speeds(|rank| if rank % 3 == 1 { 100 } else { 1000 }),
     ]
 }
 
@@ -128,6 +216,8 @@ fn setting(algorithm: &Algorithm, number: u64, most_lanes: u64) -> Params {
             Parameter::Stripes => [1, 2, 3, 16][number as usize % 4],
             Parameter::Connections => [1, 2, 5, 32][number as usize % 4],
             Parameter::Radix => 2 + number % 3,
+            Parameter::Order => number % 2,
+            Parameter::Fan => number % 4,
             other => panic!("no values of {other:?} are proved"),
         };
         params = params.with(*parameter, value);
@@ -168,7 +258,7 @@ fn prove(algorithm: &Algorithm, shape: &Shape, params: &Params, placement: &Plac
 #[test]
 fn algorithms_for_sites_are_right_wherever_ranks_are() {
     let own: Vec<&Algorithm> = all().filter(|one| NAMES.contains(&one.name)).collect();
-    assert!(own.len() >= 17);
+    assert!(own.len() >= 20);
     let mut proved = 0;
     for ranks in 1..=64u32 {
         for sites in 1..=5u32 {

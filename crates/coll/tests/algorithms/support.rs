@@ -71,6 +71,7 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Own => 1000,
         Parameter::Stripes => 2,
         Parameter::Connections => 3,
+        Parameter::Order | Parameter::Fan => 1,
         other => panic!("no values of {other:?} are proved"),
     });
     with(&|parameter| match parameter {
@@ -81,6 +82,8 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Own => 400,
         Parameter::Stripes => 3,
         Parameter::Connections => 2,
+        Parameter::Order => 0,
+        Parameter::Fan => 2,
         other => panic!("no values of {other:?} are proved"),
     });
     all

@@ -1,21 +1,36 @@
-//! What flows of different ways have at once: all ways of a site, and those of one host inside its
-//! site and across.
+//! What flows of different ways have at once: all ways of a site, and those of each host across,
+//! alone and beside what it has inside its site.
 
 use laneway_core::{CommError, Rank};
 
-use super::course::{Course, MOST, MOST_FLOWS, NARROWER, fullest};
+use super::course::{Course, MOST, MOST_FLOWS, NARROWER};
 use super::flows::Flow;
 use super::rated::Rated;
-use super::{Found, Kind};
+use super::{End, Found, Host, Kind};
 
-/// Flows across that have less than this part of the card inside would not show in what all have
-/// together whose card it is.
+/// Flows across with less than this part of the card inside do not show, in the sum of all, which
+/// card they pass. For the first host of a site, and for the others, which are like the first one
+/// where they do not show it.
 const MATTERS: f64 = 0.04;
+const MATTERS_OF_OTHERS: f64 = 0.15;
 /// Flows across that would have less than this part of their rate on the card inside show it
 /// themselves.
 const SQUEEZED: f64 = 0.6;
 /// No more messages than this are sent inside beside those across.
 const MOST_INSIDE: usize = 512;
+/// Flows across could together have this multiple of a card's known rate.
+const AMPLE: f64 = 1.5;
+/// Connections beyond this multiple of a way's rate add no information.
+const FILLED: f64 = 1.2;
+/// Of flows across a host has no more bytes at once, and as many as this whatever they have.
+const MOST_BYTES: usize = 64 << 20;
+const FEWEST_FLOWS: usize = 8;
+/// And no fewer to see how a card is shared: one across would last as long whatever it has.
+const LEAST_INSIDE: f64 = 6.0;
+/// Messages inside last this many times longer than one across with a fair part of the card.
+const LASTING: f64 = 3.0;
+/// Of what flows across have, so much of the card inside is enough beside flows inside.
+const HALF: f64 = 0.5;
 
 impl Course<'_> {
     /// All ways of one site at once, each with as many flows as brought the most across. Those of
@@ -37,67 +52,206 @@ impl Course<'_> {
                 |rank: &&Rank| best.flows.iter().any(|flow| [flow.from, flow.to].contains(*rank));
             used += own.iter().filter(busy).count();
         }
-        self.add(kind, meeting(kind == Kind::Out, site), &flows, size).map(|_| ())
-    }
-
-    /// Several connections of the first host of a site to all other sites at once, where those to
-    /// one site do not fill its card: too few hosts may be at each to show a card of its own.
-    pub(super) fn first_to_all(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
-        let out = kind == Kind::FromOne;
-        let card = self.found.card_rates(self.found.members(site)[0])[usize::from(!out)];
-        let ways = self.found.ways_of_first(site, out);
-        if ways.len() < 2 || ways.iter().any(|way| way.sum() >= NARROWER * card) {
-            return Ok(());
-        }
-        let flows = ways.iter().flat_map(|way| way.flows.iter().copied());
-        let flows: Vec<Flow> = flows.take(MOST_FLOWS).collect();
-        let size = ways.iter().map(|way| self.lasting(way)).max().unwrap_or(0);
-        self.add(kind, meeting(out, site), &flows, size).map(|_| ())
+        let end = if kind == Kind::Out { End::From } else { End::To };
+        self.add(kind, end.meeting(site), &flows, size).map(|_| ())
     }
 
     /// Bytes of such flows among others that begin later: the short message, half of this, lasts
-    /// until the last flow has begun.
+    /// until the last flow has begun. In virtual time all begin when they should.
     fn lasting(&self, rated: &Rated) -> usize {
+        if self.comm.clock().is_virtual() {
+            return rated.size;
+        }
         let latest = 4.0 * self.found.latencies.iter().copied().fold(0.0, f64::max);
         let lasting = 2.0 * latest * rated.each.value;
         rated.size.max(lasting.min(MOST as f64) as usize)
     }
 
-    /// What the first host of a site sends or receives inside and across at once: more than its
-    /// card inside has, where it has another one for other sites. As many flows are inside that
-    /// they take twice as long as those across, which begin later: the last byte is one of theirs.
-    pub(super) fn beside(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
-        let out = kind == Kind::OutBeside;
-        let hosts = self.found.members(site);
-        let Some((&host, others)) = hosts.split_first() else { return Ok(()) };
-        let card = self.found.card_rates(host)[usize::from(!out)];
-        let Some(across) = self.found.across(site, out).cloned() else { return Ok(()) };
-        let tells = across.least() >= MATTERS * card || self.found.is_squeezed(&across, card, site);
-        if !across.is_measured() || others.is_empty() || !tells {
+    /// From one host to hosts of other sites, or from them to it: as many as could have more than
+    /// its card is known to have, and twice as many as long as they have more.
+    pub(super) fn across(&mut self, host: usize, end: End) -> Result<(), CommError> {
+        let site = self.found.hosts[host].site;
+        let (partners, able) = self.partners(host, end);
+        let mut known = self.found.seen(host, end);
+        let mut count = 0;
+        while count < partners.len() {
+            let target = AMPLE * known;
+            let (mut enough, mut sum) = (0, 0.0);
+            while enough < able.len() && (sum < target || enough <= count) {
+                sum += able[enough];
+                enough += 1;
+            }
+            count = enough;
+            let flows: Vec<Flow> =
+                partners[..count].iter().map(|&other| self.pair(host, other, end)).collect();
+            let sites: Vec<usize> =
+                partners[..count].iter().map(|other| self.found.hosts[*other].site).collect();
+            let one_site = sites.windows(2).all(|two| two[0] == two[1]).then(|| sites[0]);
+            let ends = one_site.map_or(end.meeting(site), |other| match end {
+                End::From => [Some(site), Some(other)],
+                End::To => [Some(other), Some(site)],
+            });
+            let fullest = |other: &usize| {
+                let [from, to] = end.way(site, *other);
+                self.found.fullest(from, to)
+            };
+            let size = sites.iter().filter_map(fullest).map(|way| match one_site {
+                Some(_) => way.size,
+                None => self.lasting(way),
+            });
+            let Some(size) = size.max() else { break };
+            let kind = if end == End::From { Kind::FromOne } else { Kind::ToOne };
+            let rated = self.add(kind, ends, &flows, size)?;
+            if rated.sum() <= known / NARROWER {
+                break;
+            }
+            known = rated.sum();
+        }
+        Ok(())
+    }
+
+    /// Whether a flow with a long way has far less than its part of a card that others inside fill.
+    /// The slowest host of a site sends to the fastest one and across.
+    pub(super) fn sharing(&mut self, site: usize) -> Result<(), CommError> {
+        let hosts = self.found.fastest_first(&self.found.members(site), End::From);
+        let [.., host] = hosts[..] else { return Ok(()) };
+        let others = self.found.fastest_first(&self.found.members(site), End::To);
+        let Some(&other) = others.iter().find(|other| **other != host) else { return Ok(()) };
+        let card = self.found.card_rates(host)[0];
+        if self.found.by_latency == Some(true) || self.found.seen(other, End::To) < NARROWER * card
+        {
             return Ok(());
         }
+        let ways = (0..self.found.sites.len()).filter(|far| *far != site);
+        let alone = |far: &usize| self.found.alone(site, *far);
+        let Some(far) = ways.max_by(|a, b| alone(a).total_cmp(&alone(b))) else { return Ok(()) };
+        let partner = self.found.fastest_first(&self.found.members(far), End::To)[0];
+        let across = self.flow(host, partner);
+        let Some(way) = self.found.fullest(site, far) else { return Ok(()) };
+        let (size, rule) = (self.lasting(way), self.asked.rule);
+        let alone = self.rate(&rule, &[across], size)?.each.value;
+        let at_once = self.found.connections_of_pair() as f64;
+        let (fair, inside) = match self.found.pairs_repeat {
+            // All of them go at once: enough that the card has just room for the one across.
+            Some(true) => {
+                let inside = (FILLED * card / alone).ceil();
+                (alone.min(card / (inside + 1.0)), inside)
+            }
+            _ => {
+                let fair = alone.min(card / (at_once + 1.0));
+                (fair, (LASTING * card / fair).ceil())
+            }
+        };
+        let most = if at_once > inside { MOST_FLOWS } else { MOST_INSIDE } as f64;
+        if inside.is_nan() || !(LEAST_INSIDE..=most).contains(&inside) {
+            return Ok(());
+        }
+        let mut flows = vec![self.flow(host, other); inside as usize];
+        flows.push(across);
+        let rated = self.rate(&rule, &flows, size)?;
+        let own = rated.rates.last().copied().unwrap_or(0.0);
+        self.found.by_latency = Some(own < SQUEEZED * fair);
+        Ok(())
+    }
+
+    /// Hosts of other sites in the order in which a host sends to them, and what each could have:
+    /// first those of the way that has the most, then of the next one.
+    fn partners(&self, host: usize, end: End) -> (Vec<usize>, Vec<f64>) {
+        let site = self.found.hosts[host].site;
+        let others = (0..self.found.sites.len()).filter(|other| *other != site);
+        let mut ways: Vec<(f64, Vec<usize>, Vec<f64>)> = Vec::new();
+        for other in others {
+            let [from, to] = end.way(site, other);
+            let most = self.found.fullest(from, to).map_or(0.0, Rated::sum);
+            let alone = self.found.alone(from, to);
+            let hosts = self.found.fastest_first(&self.found.members(other), end.other());
+            let able = |host: &usize| alone.min(self.found.seen(*host, end.other()));
+            let (mut chosen, mut rates, mut sum) = (Vec::new(), Vec::new(), 0.0);
+            let of_pair = self.found.connections_of_pair().min(MOST_FLOWS);
+            for host in (0..of_pair).flat_map(|_| hosts.iter().copied()) {
+                if sum >= FILLED * most {
+                    break;
+                }
+                chosen.push(host);
+                rates.push(able(&host));
+                sum += able(&host);
+            }
+            ways.push((sum.min(most), chosen, rates));
+        }
+        ways.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let (mut partners, mut able) = (Vec::new(), Vec::new());
+        for (_, hosts, rates) in ways {
+            partners.extend(hosts);
+            able.extend(rates);
+        }
+        let rows = self.found.rows.iter().filter(|row| row.from != row.to);
+        let size = rows.map(|row| row.rated.size).max().unwrap_or(1).max(1);
+        let most = (MOST_BYTES / size).clamp(FEWEST_FLOWS, MOST_FLOWS);
+        partners.truncate(most);
+        able.truncate(most);
+        (partners, able)
+    }
+
+    /// What a host sends or receives inside and across at once: more than its card inside has,
+    /// where it has another one for other sites. The flows inside take twice as long as those
+    /// across, which begin later: the last byte is one of theirs.
+    pub(super) fn beside(&mut self, host: usize, end: End) -> Result<(), CommError> {
+        let site = self.found.hosts[host].site;
+        let members = self.found.members(site);
+        let others: Vec<usize> = members.iter().copied().filter(|other| *other != host).collect();
+        let others = self.found.fastest_first(&others, end.other());
+        let card = self.found.card_rates(host)[end as usize];
+        let Some(across) = self.found.across(host, end).cloned() else { return Ok(()) };
+        if !across.is_measured() || others.is_empty() {
+            return Ok(());
+        }
+        let is_shown = self.found.shows_card(host, end);
+        let is_first = members.first() == Some(&host);
+        let matters = if is_first || !is_shown { MATTERS } else { MATTERS_OF_OTHERS };
+        let is_visible = across.least() >= matters * card
+            || is_first && self.found.is_squeezed(&across, card, site);
+        if !is_visible {
+            return Ok(());
+        }
+        let across = if is_shown { across.enough(HALF * card) } else { across };
         let inside = inside_beside(&across, card);
         if inside > MOST_INSIDE || self.found.at_once(inside, site) > MOST_FLOWS {
             return Ok(());
         }
-        let inside = others.iter().cycle().take(inside).map(|&other| match out {
-            true => self.flow(host, other),
-            false => self.flow(other, host),
-        });
+        let inside = others.iter().cycle().take(inside).map(|&other| self.pair(host, other, end));
         let flows: Vec<Flow> = inside.chain(across.flows.iter().copied()).collect();
         let size = self.lasting(&across);
-        self.add(kind, meeting(out, site), &flows, size).map(|_| ())
+        let kind = if end == End::From { Kind::OutBeside } else { Kind::IntoBeside };
+        self.add(kind, end.meeting(site), &flows, size).map(|_| ())
     }
-}
-
-/// The ends of flows from a site to several, or from several to it.
-fn meeting(out: bool, site: usize) -> [Option<usize>; 2] {
-    if out { [Some(site), None] } else { [None, Some(site)] }
 }
 
 /// Flows inside that have as much as the card, at half the rate of the slowest flow across.
 fn inside_beside(across: &Rated, card: f64) -> usize {
     (2.0 * card * across.flows.len() as f64 / across.least()).round() as usize
+}
+
+impl Rated {
+    /// The first of the flows that have so much together; all, where they have less.
+    fn enough(&self, rate: f64) -> Rated {
+        let mut sum = 0.0;
+        let before = |one: &&f64| {
+            let is_before = sum < rate;
+            sum += **one;
+            is_before
+        };
+        let count = self.rates.iter().take_while(before).count().max(1);
+        self.first(count)
+    }
+
+    /// The first `count` flows, with the rates that they have beside the others.
+    pub fn first(&self, count: usize) -> Rated {
+        let mut first = self.clone();
+        first.flows.truncate(count);
+        first.rates.truncate(count);
+        first.each.value = first.rates.iter().sum::<f64>() / first.rates.len().max(1) as f64;
+        first
+    }
 }
 
 impl Found {
@@ -112,52 +266,33 @@ impl Found {
     /// Of a number of messages between one host and the others of its site, those that are under
     /// way at once: messages of one pair may wait for each other.
     fn at_once(&self, messages: usize, site: usize) -> usize {
-        match self.pairs_repeat {
-            Some(true) => messages,
-            _ => messages.min(self.members(site).len() - 1),
-        }
+        let others = self.members(site).len() - 1;
+        messages.min(others.saturating_mul(self.connections_of_pair()))
     }
 
-    /// The most that the first host of a site was seen to send to other sites, or to receive, by
-    /// flows that had half the rate of a single one at least: others limit each other already.
-    pub fn across(&self, site: usize, out: bool) -> Option<&Rated> {
-        let others = (0..self.sites.len()).filter(|other| *other != site);
-        let ways = others.flat_map(|other| self.way_of_first(site, other, out));
-        let free = |rated: &&Rated| rated.sum() >= self.alone(rated) / 2.0;
-        let all = ways.chain(self.first_to_all(site, out)).filter(free);
-        all.max_by(|one, other| one.least().total_cmp(&other.least()))
-    }
-
-    /// What the first host of a site has to all others at once, or from them, if it was measured.
-    pub fn first_to_all(&self, site: usize, out: bool) -> Option<&Rated> {
-        let kind = if out { Kind::FromOne } else { Kind::ToOne };
-        self.meeting(kind, meeting(out, site))
-    }
-
-    /// The flows of the first host of a site that brought the most to each other site, or from it.
-    pub fn ways_of_first(&self, site: usize, out: bool) -> Vec<&Rated> {
-        let others = (0..self.sites.len()).filter(|other| *other != site);
-        others.filter_map(|other| fullest(self.way_of_first(site, other, out).collect())).collect()
-    }
-
-    /// Flows of the first host of a site alone to another site, or from it.
-    fn way_of_first(&self, site: usize, other: usize, out: bool) -> impl Iterator<Item = &Rated> {
-        let (from, to, several) =
-            if out { (site, other, Kind::FromOne) } else { (other, site, Kind::ToOne) };
-        let rank = self.members(site).first().map(|first| self.hosts[*first].rank);
-        let is_own = move |flow: &Flow| Some(if out { flow.from } else { flow.to }) == rank;
-        let rows =
-            [Kind::Pairs, several].into_iter().flat_map(move |kind| self.way(kind, from, to));
-        rows.filter(move |rated| rated.flows.iter().all(is_own))
-    }
-
-    /// What flows would have if each had as much as one alone on its way.
-    fn alone(&self, rated: &Rated) -> f64 {
-        let site = |rank: Rank| self.hosts.iter().find(|host| host.rank == rank);
-        let one = |flow: &Flow| {
-            let (from, to) = site(flow.from).zip(site(flow.to))?;
-            self.way(Kind::Pairs, from.site, to.site).next().map(|pair| pair.each.value)
+    /// Whether some partner inside had less from a host than it was seen to have: then the host's
+    /// card is full.
+    fn shows_card(&self, host: usize, end: End) -> bool {
+        let Host { rank, site, .. } = self.hosts[host];
+        let kinds = [Kind::Inside, Kind::FromOne, Kind::ToOne];
+        let rows = kinds.iter().flat_map(|kind| self.way(*kind, site, site));
+        let able = |rank: Rank| {
+            let host = self.hosts.iter().position(|host| host.rank == rank);
+            host.map_or(0.0, |host| self.card_rates(host)[end.other() as usize])
         };
-        rated.flows.iter().filter_map(one).sum()
+        let flows = rows.flat_map(|rated| rated.flows.iter().zip(&rated.rates));
+        flows
+            .filter(|(flow, _)| end.of_flow(flow) == rank)
+            .any(|(flow, rate)| *rate < NARROWER * able(end.other().of_flow(flow)))
+    }
+
+    /// What a host was seen to send to other sites alone, or to receive, where it had the most.
+    pub fn across(&self, host: usize, end: End) -> Option<&Rated> {
+        let rank = self.hosts[host].rank;
+        let kinds = [Kind::Pairs, if end == End::From { Kind::FromOne } else { Kind::ToOne }];
+        let rows = self.rows.iter().filter(|row| kinds.contains(&row.kind) && row.from != row.to);
+        let own = |rated: &&Rated| rated.flows.iter().all(|flow| end.of_flow(flow) == rank);
+        let all = rows.map(|row| &row.rated).filter(own);
+        all.max_by(|one, other| one.least().total_cmp(&other.least()))
     }
 }

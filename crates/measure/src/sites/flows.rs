@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use laneway_core::{Comm, CommError, Progress, Rank, Slot};
+use laneway_core::{Comm, CommError, Progress, Rank, Slot, Tag};
 
-use crate::talk::{DATA, WORD};
+use crate::talk::{CHANNEL, DATA, WORD};
 
 /// A message from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Work {
     pub short: usize,
     /// Room for the long one, of who sends or receives.
     pub buffer: Vec<u8>,
+    /// Messages of one pair have different tags, which may be different connections.
+    pub channels: bool,
     /// Seconds that each of this rank's own messages waits after all have met: those that begin
     /// sooner leave later, so that all are under way at once.
     pub delays: Vec<f64>,
@@ -56,13 +58,22 @@ pub fn once(
         return Err(CommError::Argument { what });
     };
     if !from.is_empty() {
-        receive(comm, &from, buffer)?;
+        receive(comm, &tagged(&from, work.channels), buffer)?;
         return Ok(Vec::new());
     }
     for &receiver in &to {
         comm.recv(Some(receiver), Some(WORD), &mut [])?;
     }
-    send(comm, &senders(flows), &to, buffer, &work.delays)
+    send(comm, &senders(flows), &tagged(&to, work.channels), buffer, &work.delays)
+}
+
+/// The partner of each message, and its tag.
+fn tagged(partners: &[Rank], channels: bool) -> Vec<(Rank, Tag)> {
+    let tag = |place: usize| {
+        let before = partners[..place].iter().filter(|one| **one == partners[place]).count();
+        if channels { CHANNEL + before as Tag } else { DATA }
+    };
+    partners.iter().enumerate().map(|(place, &partner)| (partner, tag(place))).collect()
 }
 
 /// Each of them once, in the order of the flows.
@@ -89,19 +100,19 @@ fn meet(comm: &dyn Comm, senders: &[Rank]) -> Result<(), CommError> {
     others.iter().try_for_each(|&other| comm.send(other, WORD, &[]))
 }
 
-/// Takes what the senders send, to one place again and again, as it is not read, and answers each.
-fn receive(comm: &dyn Comm, senders: &[Rank], into: &mut [u8]) -> Result<(), CommError> {
+/// Takes what the senders send, to one place again and again, as nobody reads it, and answers each.
+fn receive(comm: &dyn Comm, senders: &[(Rank, Tag)], into: &mut [u8]) -> Result<(), CommError> {
     let into = Cell::from_mut(into).as_slice_of_cells();
     let mut queue = comm.queue();
     let mut done = Vec::new();
-    for (slot, &from) in senders.iter().enumerate() {
+    for (slot, &(from, tag)) in senders.iter().enumerate() {
         let place = into.as_ptr().cast_mut().cast();
         // SAFETY: the cells are borrowed until this function returns, and may be written to;
-        // they are not read before the queue has said that all is over, or is dropped.
-        let progress = unsafe { queue.recv(slot as Slot, from, DATA, place, into.len()) }?;
+        // nobody looks at them before the queue has said that all is over, or is dropped.
+        let progress = unsafe { queue.recv(slot as Slot, from, tag, place, into.len()) }?;
         done.extend((progress == Progress::Done).then_some(slot as Slot));
     }
-    for &sender in senders {
+    for &(sender, _) in senders {
         comm.send(sender, WORD, &[])?;
     }
     let mut pending = senders.len();
@@ -110,7 +121,8 @@ fn receive(comm: &dyn Comm, senders: &[Rank], into: &mut [u8]) -> Result<(), Com
             queue.wait(&mut done)?;
         }
         for slot in done.drain(..) {
-            comm.send(senders[slot as usize], DATA, &[])?;
+            let (sender, tag) = senders[slot as usize];
+            comm.send(sender, tag, &[])?;
             pending -= 1;
         }
     }
@@ -121,7 +133,7 @@ fn receive(comm: &dyn Comm, senders: &[Rank], into: &mut [u8]) -> Result<(), Com
 fn send(
     comm: &dyn Comm,
     senders: &[Rank],
-    receivers: &[Rank],
+    receivers: &[(Rank, Tag)],
     data: &[u8],
     delays: &[f64],
 ) -> Result<Vec<f64>, CommError> {
@@ -129,10 +141,10 @@ fn send(
     let mut queue = comm.queue();
     let (mut done, mut pending) = (Vec::new(), 2 * answers);
     let mut nothing = [0u8; 0];
-    for (slot, &from) in receivers.iter().enumerate() {
+    for (slot, &(from, tag)) in receivers.iter().enumerate() {
         let place = nothing.as_mut_ptr();
         // SAFETY: an answer has no bytes.
-        let progress = unsafe { queue.recv(slot as Slot, from, DATA, place, 0) }?;
+        let progress = unsafe { queue.recv(slot as Slot, from, tag, place, 0) }?;
         done.extend((progress == Progress::Done).then_some(slot as Slot));
     }
     meet(comm, senders)?;
@@ -143,9 +155,9 @@ fn send(
     order.sort_by(|&a, &b| delay(a).total_cmp(&delay(b)));
     for number in order {
         clock.sleep_until(begun + delay(number));
-        let (slot, to) = ((answers + number) as Slot, receivers[number]);
+        let (slot, (to, tag)) = ((answers + number) as Slot, receivers[number]);
         // SAFETY: the data is borrowed, and so unchanged, until this function returns.
-        let progress = unsafe { queue.send(slot, to, DATA, data.as_ptr(), data.len()) }?;
+        let progress = unsafe { queue.send(slot, to, tag, data.as_ptr(), data.len()) }?;
         done.extend((progress == Progress::Done).then_some(slot));
     }
     let mut times = vec![0.0; answers];

@@ -3,24 +3,29 @@
 //!
 //! `places.rs` finds hosts and sites, `flows.rs` is one repetition of messages that begin together,
 //! `rated.rs` repeats it, `eager.rs` finds the eager limit, `course.rs` says what is measured after
-//! what, and `beside.rs` has flows of several ways at once. paper: multilane 4.3.
+//! what: `inside.rs` each site, `ways.rs` what is between two, and `beside.rs` flows of several ways
+//! at once. `costs.rs` has what processors add to messages. paper: multilane 4.3.
 
 mod beside;
+mod costs;
 mod course;
 mod eager;
 mod flows;
+mod inside;
 mod places;
 mod rated;
+mod ways;
 
 use std::fmt;
 
-use laneway_core::{CommError, Observer};
+use laneway_core::{CommError, Observer, Rank};
 use laneway_stats::median;
 
+pub use costs::Costs;
 pub use course::{NARROWER, measure_sites};
 pub use eager::{LONGEST_TRIED, eager_bytes};
 pub use flows::Flow;
-pub use places::{Host, sites_of_hosts};
+pub use places::{APART, Host, sites_of_hosts, torn_site};
 pub use rated::Rated;
 
 use crate::p2p::Estimate;
@@ -35,6 +40,8 @@ pub struct Asked<'a> {
     pub message: Option<usize>,
     /// Every number of pairs, however many hosts there are.
     pub every: bool,
+    /// Measure even where latencies do not show which hosts are a site.
+    pub anyway: bool,
     /// When the repetitions of a figure are enough.
     pub rule: Rule,
     /// Called now and then.
@@ -50,9 +57,9 @@ pub enum Kind {
     Inside,
     /// One for each of P pairs of hosts, P at each site: b_WAN(P) of the multi-lane paper.
     Pairs,
-    /// From one host to several, of one site or of all others.
+    /// From one host to several, of its own site, of another or of all others.
     FromOne,
-    /// From several hosts to one, of one site or of all others.
+    /// From several hosts to one, of its own site, of another or of all others.
     ToOne,
     /// Several for each pair.
     Many,
@@ -83,6 +90,54 @@ impl Kind {
     }
 }
 
+/// One end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// The sender's.
+    From,
+    /// The receiver's.
+    To,
+}
+
+impl End {
+    /// The end of a flow that is not this one.
+    pub fn other(self) -> End {
+        match self {
+            End::From => End::To,
+            End::To => End::From,
+        }
+    }
+
+    /// Of a sender's and a receiver's, this end's.
+    pub fn of<T>(self, [from, to]: [T; 2]) -> T {
+        match self {
+            End::From => from,
+            End::To => to,
+        }
+    }
+
+    /// The rank at this end of a flow.
+    pub fn of_flow(self, flow: &Flow) -> Rank {
+        self.of([flow.from, flow.to])
+    }
+
+    /// The way between a site at this end and another one.
+    pub(crate) fn way(self, site: usize, other: usize) -> [usize; 2] {
+        match self {
+            End::From => [site, other],
+            End::To => [other, site],
+        }
+    }
+
+    /// The ends of flows between a site at this end and several others.
+    pub fn meeting(self, site: usize) -> [Option<usize>; 2] {
+        match self {
+            End::From => [Some(site), None],
+            End::To => [None, Some(site)],
+        }
+    }
+}
+
 /// Flows between sites, and what they have.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -98,7 +153,7 @@ pub struct Row {
 }
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
     /// By their ranks.
@@ -112,11 +167,25 @@ pub struct Found {
     pub eager_bytes: usize,
     /// Whether two messages of one pair go beside each other, where that was tried.
     pub pairs_repeat: Option<bool>,
+    /// How many connections messages of one pair with different tags take, where that was tried.
+    pub connections: Option<u32>,
+    /// Whether flows with a long way have less of a full card, where that was tried.
+    pub by_latency: Option<bool>,
+    /// What the processor of each host adds to messages.
+    pub costs: Vec<Costs>,
     /// In the order in which they were measured.
     pub rows: Vec<Row>,
 }
 
 impl Found {
+    /// Messages of one pair of hosts that are under way at once.
+    pub fn connections_of_pair(&self) -> usize {
+        match self.pairs_repeat {
+            Some(true) => usize::MAX,
+            _ => self.connections.map_or(1, |count| count as usize),
+        }
+    }
+
     /// Seconds one way from a site to another, or inside one.
     pub fn latency(&self, from: usize, to: usize) -> f64 {
         self.latencies[from * self.sites.len() + to]
@@ -140,21 +209,29 @@ impl Found {
         self.rows.iter().find(chosen).map(|row| &row.rated)
     }
 
-    /// The fastest that a host was seen to send inside its site, and to receive, in bytes a second;
-    /// `None` if it is alone there.
+    /// The most that a host was seen to send inside its site, and to receive, in bytes a second;
+    /// none where it is alone there.
     pub fn card(&self, host: usize) -> [Option<Estimate>; 2] {
         let Host { rank, site, .. } = self.hosts[host];
-        let mut best: [Option<Estimate>; 2] = [None, None];
-        for rated in self.way(Kind::Inside, site, site) {
-            for flow in &rated.flows {
-                let ends = [flow.from, flow.to].into_iter().zip(&mut best);
-                for (_, best) in ends.filter(|(end, _)| *end == rank) {
-                    let is_better = best.is_none_or(|best| best.value < rated.each.value);
-                    *best = if is_better { Some(rated.each) } else { *best };
-                }
+        let kinds = [Kind::Inside, Kind::FromOne, Kind::ToOne];
+        [End::From, End::To].map(|end| {
+            let rows = kinds.iter().flat_map(|kind| self.way(*kind, site, site));
+            let sums = rows.filter_map(|rated| rated.sum_at(rank, end));
+            sums.max_by(|one, other| one.value.total_cmp(&other.value))
+        })
+    }
+
+    /// The most that a host was seen to send to any hosts, or to receive, in bytes a second.
+    pub fn seen(&self, host: usize, end: End) -> f64 {
+        let rank = self.hosts[host].rank;
+        let rows = self.rows.iter().filter_map(|row| match row.kind {
+            Kind::OutBeside | Kind::IntoBeside if end.of([row.from, row.to]).is_some() => {
+                row.rated.sum_at(rank, end).map(|_| row.rated.steady())
             }
-        }
-        best
+            Kind::OutBeside | Kind::IntoBeside => None,
+            _ => row.rated.sum_at(rank, end).map(|sum| sum.value),
+        });
+        rows.fold(0.0, f64::max)
     }
 
     /// The same without the interval; infinite where nothing limits it that is known.
@@ -186,6 +263,16 @@ pub enum SitesError {
         /// All that the ranks run on; 1 where they share one.
         hosts: usize,
     },
+    /// Latencies do not show which hosts are a site: some are farther from each other than a third
+    /// of what they are from others.
+    Torn {
+        /// Names of some hosts that would be a site.
+        hosts: Vec<String>,
+        /// Seconds between them, one way.
+        inside: f64,
+        /// Seconds to the nearest others.
+        outside: f64,
+    },
     /// The message is hardly longer than those that leave at once, and has no rate to tell.
     TooShort {
         /// Bytes that were asked for.
@@ -202,6 +289,15 @@ impl fmt::Display for SitesError {
         match self {
             SitesError::OneSite { hosts: 1 } => f.write_str("all ranks are on one host"),
             SitesError::OneSite { hosts } => write!(f, "the {hosts} hosts are at one site"),
+            SitesError::Torn { hosts, inside, outside } => {
+                let [inside, outside] = [inside, outside].map(|seconds| seconds * 1e6);
+                let hosts = hosts.join(", ");
+                write!(
+                    f,
+                    "{hosts} are {inside:.1} us from each other and {outside:.1} us from others; \
+                     hosts of a site are at most a third as far from each other"
+                )
+            }
             SitesError::TooShort { message, least } => {
                 write!(
                     f,

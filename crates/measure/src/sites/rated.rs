@@ -3,9 +3,10 @@
 //! A repetition sends a short message and a long one. What the long one takes more is free of
 //! latency, of the handshake that both have, and of how far the senders begin apart.
 
-use laneway_core::{Comm, CommError};
-use laneway_stats::median;
+use laneway_core::{Comm, CommError, Rank};
+use laneway_stats::{Interval, median};
 
+use super::End;
 use super::flows::{Flow, Work, once};
 use crate::p2p::Estimate;
 use crate::repeat::Rule;
@@ -37,6 +38,31 @@ impl Rated {
     pub fn sum_between(&self) -> [f64; 2] {
         let ends = self.each.interval.map_or([self.each.value; 2], |i| [i.low, i.high]);
         ends.map(|rate| rate * self.flows.len() as f64)
+    }
+
+    /// What the flows of a rank have together at one of their ends; none where it has none.
+    pub fn sum_at(&self, rank: Rank, end: End) -> Option<Estimate> {
+        let own = self.flows.iter().zip(&self.rates).filter(|(flow, _)| end.of_flow(flow) == rank);
+        let rates: Vec<f64> = own.map(|(_, rate)| *rate).collect();
+        if rates.is_empty() {
+            return None;
+        }
+        let (value, part) = (rates.iter().sum::<f64>(), self.each.value);
+        let scaled = |rate: f64| if part > 0.0 { rate / part * value } else { 0.0 };
+        let interval = self.each.interval.map(|interval| Interval {
+            low: scaled(interval.low),
+            high: scaled(interval.high),
+            ..interval
+        });
+        Some(Estimate { value, interval, ..self.each })
+    }
+
+    /// What all have together at least while they are under way, however they share: as many bytes
+    /// as have arrived when the fastest is over, or the fastest two, …, over the time until then.
+    pub fn steady(&self) -> f64 {
+        let mut rates = self.rates.clone();
+        rates.sort_by(|one, other| other.total_cmp(one));
+        rates.iter().zip(1..).map(|(rate, count)| rate * f64::from(count)).fold(0.0, f64::max)
     }
 
     /// What all would have if each had as much as the slowest.

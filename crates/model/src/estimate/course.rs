@@ -6,14 +6,18 @@ use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Plan};
 use laneway_measure::repeat::Aim;
+use laneway_measure::sites::{Flow, LONGEST_TRIED, eager_bytes};
 use laneway_measure::talk::{broadcast, gather};
 
 use super::Request;
 use super::once::Once;
 use super::seen::{NUMBERS, Seen};
 use crate::error::ModelError;
-use crate::experiments::{Cost, Kind, Timed, is_slowed};
+use crate::experiments::{ALL_EAGER, Cost, Experiments, Kind, Timed, is_slowed};
 use crate::parameter::{LEVEL, Parameter};
+
+/// A send that is not over after so many times what a round trip takes waits for its receive.
+const PATIENCE: f64 = 2.0;
 
 pub(super) struct Course<'c> {
     pub comm: &'c dyn Comm,
@@ -29,6 +33,7 @@ pub(super) struct Course<'c> {
     /// On rank 0.
     pub timed: Vec<Timed>,
     pub cost: Cost,
+    eager_bytes: u64,
     observer: &'c dyn Observer,
 }
 
@@ -52,8 +57,27 @@ impl<'c> Course<'c> {
             is_disturbed: !comm.clock().is_virtual(),
             timed: Vec::new(),
             cost: Cost::default(),
+            eager_bytes: 0,
             observer,
         }
+    }
+
+    /// What was measured, on hosts of these names.
+    pub fn experiments(self, hosts: Vec<String>) -> Experiments {
+        let Course { timed, cost, eager_bytes, .. } = self;
+        Experiments { hosts, eager_bytes, timed, cost, alike: None }
+    }
+
+    /// Collective: the longest message whose send is over before its receive is posted; after the
+    /// round trips.
+    pub fn find_eager(&mut self) -> Result<u64, ModelError> {
+        let patience = |bytes: usize| PATIENCE * self.trip(bytes as u64);
+        let found = match eager_bytes(self.comm, Flow { from: 0, to: 1 }, &patience)? {
+            LONGEST_TRIED.. => ALL_EAGER,
+            eager => eager as u64,
+        };
+        self.eager_bytes = found;
+        Ok(found)
     }
 
     pub fn leads(&self) -> bool {
@@ -89,8 +113,9 @@ impl<'c> Course<'c> {
     pub fn batch(&mut self, kind: Kind, plan: &Plan) -> Result<(), ModelError> {
         let alone = (!self.parallel).then(|| plan.one_by_one());
         let plan = alone.as_ref().unwrap_or(plan);
-        let most = plan.subsets().map(<[Rank]>::len).max().unwrap_or(0);
-        let mut once = Once::new(kind, most)?;
+        let own = plan.subsets().filter(|subset| subset.first() == Some(&self.comm.rank()));
+        let led = own.map(<[Rank]>::len).max().unwrap_or(0);
+        let mut once = Once::new(kind, led)?;
         let was_disturbed = self.is_disturbed;
         let mut found = self.measure(plan, &mut once)?;
         if self.is_disturbed && !was_disturbed {

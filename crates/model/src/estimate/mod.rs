@@ -5,19 +5,20 @@
 //! point-to-two and its mirror image, two-to-point, with more ranks where two do not fill a card;
 //! two messages of one pair at once; last, experiments that no fit sees, to judge it by.
 
+mod alike;
+mod cards;
 mod course;
+mod held_back;
 mod once;
 mod seen;
 
 use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::p2p::Plan;
-use laneway_measure::sites::{Flow, LONGEST_TRIED, eager_bytes};
 use laneway_measure::talk::broadcast;
 
 use crate::error::ModelError;
-use crate::experiments::{ALL_EAGER, Experiments, Kind};
-use crate::lmo::{Lmo, SeenIn, fans_of};
-use crate::probe::Direction;
+use crate::experiments::{Experiments, Kind};
+use crate::lmo::{Lmo, SeenIn};
 use course::Course;
 
 /// What is to be estimated.
@@ -89,15 +90,8 @@ const HALVINGS: usize = 4;
 const PARTNERS: usize = 2;
 /// The number of ranks on which it is checked whether cards follow sizes.
 const HUBS: u32 = 2;
-/// And the length of the messages, beside the sizes that are asked for: where protocols differ
-/// most, and bytes count.
-const SHORT_FAN: u64 = 1 << 10;
-/// A card is known that is known to such a part.
-const SHARP: f64 = 0.02;
-/// Where others disturb, a fan of more ranks than these tells a card.
-const FEW: usize = 8;
-/// A send that is not over after this number of round-trip times waits for its receive.
-const PATIENCE: f64 = 2.0;
+/// Ranks of a group that echoes, and how many of them lead in turn.
+const ECHOES: u32 = 4;
 
 /// Collective: measures what every model is fitted to. On rank 0 what was measured; nothing
 /// elsewhere.
@@ -111,36 +105,45 @@ pub fn estimate_observed(
     request: &Request,
     observer: &dyn Observer,
 ) -> Result<Option<Experiments>, ModelError> {
-    let ranks = comm.size();
-    let sizes = request.validated(ranks)?;
+    let sizes = request.validated(comm.size())?;
     let own = comm.dup()?;
     let hosts = own.hosts()?;
-    let rounds = planned_rounds(request, ranks, &sizes);
-    let mut course = Course::new(&*own, request, rounds, observer);
+    if let Some(found) = alike::find(&*own, request, &sizes, observer)? {
+        return alike::estimate(&*own, request, (&sizes, hosts), found, observer);
+    }
+    let course = measure(&*own, request, &sizes, observer)?;
+    Ok((comm.rank() == 0).then(|| course.experiments(hosts)))
+}
+
+/// Collective: all experiments on all ranks.
+fn measure<'c>(
+    own: &'c dyn Comm,
+    request: &Request,
+    sizes: &[u64],
+    observer: &'c dyn Observer,
+) -> Result<Course<'c>, ModelError> {
+    let (ranks, hosts) = (own.size(), own.hosts()?);
+    let rounds = planned_rounds(request, ranks, sizes);
+    let mut course = Course::new(own, request, rounds, observer);
     let pairs = Plan::pairs(ranks);
     course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: 0 }, &pairs)?;
-    for &size in &sizes {
+    for &size in sizes {
         course.batch(Kind::RoundTrip { out_bytes: size, back_bytes: 0 }, &pairs)?;
         course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: size }, &pairs)?;
     }
-    let patience = |bytes: usize| PATIENCE * course.trip(bytes as u64);
-    let eager = match eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? {
-        LONGEST_TRIED.. => ALL_EAGER,
-        eager => eager as u64,
-    };
+    let eager = course.find_eager()?;
     let some = some_pairs(&pairs)?;
-    for bytes in curve_sizes(&sizes) {
+    for bytes in curve_sizes(sizes) {
         course.batch(Kind::Curve { bytes }, &some)?;
     }
-    let mut overheads = vec![0];
-    overheads.extend(sizes.iter().rev().copied().find(|&size| size <= eager).or(Some(eager)));
-    overheads.dedup();
-    for bytes in overheads {
+    for bytes in overhead_sizes(sizes, eager) {
         for plan in [&some, &some.turned()] {
             course.batch(Kind::SendOverhead { bytes }, plan)?;
             course.batch(Kind::ReceiveOverhead { bytes }, plan)?;
         }
     }
+    let half = Plan::of(some.rounds().first().cloned().unwrap_or_default())?;
+    find_overheads(&mut course, &half, &hosts, eager, sizes)?;
     if request.gaps {
         for bytes in [0].into_iter().chain(sizes.iter().copied()) {
             course.batch(Kind::Gap { bytes }, &some)?;
@@ -148,15 +151,50 @@ pub fn estimate_observed(
     }
     if ranks > 2 {
         find_steps(&mut course, &some, &hosts, eager)?;
-        fill_cards(&mut course, &hosts, eager, &sizes)?;
-        compare_sizes(&mut course, &hosts, eager, &sizes)?;
-        follow(&mut course, [&pairs, &some], &hosts, eager, &sizes)?;
+        cards::fill_cards(&mut course, &hosts, eager, sizes)?;
+        cards::compare_sizes(&mut course, &hosts, eager, sizes)?;
+        follow(&mut course, [&pairs, &some], &hosts, eager, sizes)?;
     }
     course.hold_back = true;
-    check(&mut course, &sizes)?;
-    let (timed, cost) = (course.timed, course.cost);
-    let experiments = Experiments { hosts, eager_bytes: eager, timed, cost };
-    Ok((comm.rank() == 0).then_some(experiments))
+    held_back::check(&mut course, sizes)?;
+    Ok(course)
+}
+
+/// Overheads of every other host at the sizes between, and where they leap also between these.
+fn find_overheads(
+    course: &mut Course,
+    half: &Plan,
+    hosts: &[String],
+    eager_bytes: u64,
+    sizes: &[u64],
+) -> Result<(), ModelError> {
+    let longest = overhead_sizes(sizes, eager_bytes).into_iter().max().unwrap_or(0);
+    let mut next: Vec<u64> = curve_sizes(sizes).filter(|&bytes| bytes < longest).collect();
+    for _ in 0..=HALVINGS {
+        for &bytes in &next {
+            course.batch(Kind::SendOverhead { bytes }, half)?;
+            course.batch(Kind::ReceiveOverhead { bytes }, half)?;
+        }
+        let mut between = [0.0; STEPS];
+        if course.leads() {
+            let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
+            let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+            // What goes wrong here goes wrong in the fit as well, and is told there.
+            let steps = Lmo::overhead_steps(&so_far).unwrap_or_default();
+            between.iter_mut().zip(steps).for_each(|(size, step)| *size = step as f64);
+        }
+        broadcast(course.comm, &mut between)?;
+        next = between.into_iter().filter(|&size| size > 0.0).map(|size| size as u64).collect();
+    }
+    Ok(())
+}
+
+/// Of empty messages, and of the longest eager ones.
+fn overhead_sizes(sizes: &[u64], eager: u64) -> Vec<u64> {
+    let mut overheads = vec![0];
+    overheads.extend(sizes.iter().rev().copied().find(|&size| size <= eager).or(Some(eager)));
+    overheads.dedup();
+    overheads
 }
 
 /// The largest number of rounds; each has its part of the budget. One batch of them is done twice
@@ -166,9 +204,12 @@ fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
     let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
     (4 + 2 * sizes) * ranks as usize
         + PARTNERS * (9 + curves + STEPS * HALVINGS / 2 + gaps)
-        + 4 * ranks as usize
+        + 6 * ranks as usize
         + 8
         + 2 * HUBS as usize * (sizes + 1)
+        + 2 * ECHOES as usize
+        + 2 * curves
+        + 2 * STEPS * HALVINGS / 2
 }
 
 /// Powers of two up to the largest size, and twice that: the last two are its slope.
@@ -214,130 +255,9 @@ fn find_steps(
     Ok(())
 }
 
-/// Fans of every rank: with two others, and with more of them where two do not fill its card.
-fn fill_cards(
-    course: &mut Course,
-    hosts: &[String],
-    eager_bytes: u64,
-    sizes: &[u64],
-) -> Result<(), ModelError> {
-    let ranks = hosts.len() as u32;
-    let bytes = sizes.last().copied().unwrap_or(0);
-    let directions = [Direction::Out, Direction::In];
-    // Whose card is not filled yet, by direction and rank.
-    let mut open = vec![1.0; 2 * ranks as usize];
-    let mut width = 2;
-    loop {
-        for (number, direction) in directions.into_iter().enumerate() {
-            let is_open = |rank: &Rank| open[number * ranks as usize + *rank as usize] > 0.0;
-            let fan = |hub: Rank| (0..=width).map(|step| (hub + step) % ranks).collect();
-            let subsets: Vec<Vec<Rank>> = (0..ranks).filter(is_open).map(fan).collect();
-            if !subsets.is_empty() {
-                course.batch(Kind::Fan { bytes, direction }, &Plan::of(subsets)?)?;
-            }
-        }
-        if width == ranks - 1 {
-            return Ok(());
-        }
-        width = (2 * width).min(ranks - 1);
-        if course.leads() {
-            let timed = course.timed.clone();
-            let hosts = hosts.to_vec();
-            let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-            open = still_open(&so_far, bytes);
-        }
-        broadcast(course.comm, &mut open)?;
-        if open.iter().all(|&flag| flag == 0.0) {
-            return Ok(());
-        }
-    }
-}
-
-/// Where messages of some sizes are no straight line: fans of messages shorter than those that tell
-/// cards, of all ranks around some of them. They say whether what depends on the size takes from
-/// cards as well.
-fn compare_sizes(
-    course: &mut Course,
-    hosts: &[String],
-    eager_bytes: u64,
-    sizes: &[u64],
-) -> Result<(), ModelError> {
-    let longest = sizes.last().copied().unwrap_or(0);
-    let mut shorter: Vec<u64> = [SHORT_FAN].iter().chain(sizes).copied().collect();
-    shorter.retain(|&bytes| bytes < longest);
-    shorter.sort_unstable();
-    shorter.dedup();
-    let mut curved = [0.0];
-    if course.leads() {
-        let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
-        let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-        // An error here is an error in the fit as well, and is reported there.
-        let is_curved = |seen_in| {
-            Lmo::without_cards(&so_far, seen_in).is_ok_and(|lmo: Lmo| !lmo.sizes.is_empty())
-        };
-        let any = [SeenIn::Middle, SeenIn::Fastest].into_iter().any(is_curved);
-        curved = [f64::from(u8::from(any))];
-    }
-    broadcast(course.comm, &mut curved)?;
-    if curved[0] == 0.0 {
-        return Ok(());
-    }
-    let ranks = hosts.len() as u32;
-    let mut hubs: Vec<Rank> = (0..HUBS).map(|part| part * ranks / HUBS).collect();
-    hubs.dedup();
-    for (bytes, hub) in
-        shorter.into_iter().flat_map(|bytes| hubs.iter().map(move |&hub| (bytes, hub)))
-    {
-        for direction in [Direction::Out, Direction::In] {
-            course.batch(Kind::Fan { bytes, direction }, &around(hub, ranks)?)?;
-        }
-    }
-    Ok(())
-}
-
 /// One rank with all others.
 fn around(hub: Rank, ranks: u32) -> Result<Plan, ModelError> {
     Ok(Plan::of(vec![(0..ranks).map(|step| (hub + step) % ranks).collect()])?)
-}
-
-/// Cards that were not filled, or that the times hardly tell, although messages were under way at
-/// the same time; and where others disturb, those that few messages filled: one of two that meets
-/// others is late, and tells nothing of the card. Where a host's processor is slower than the ways
-/// from it, messages follow each other, and no number of them fills the card. An error here is an
-/// error in the fit as well, and is reported there.
-fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
-    let ranks = experiments.ranks();
-    let none = vec![0.0; 2 * ranks as usize];
-    let lmo = Lmo::without_cards(experiments, SeenIn::Fastest);
-    let Ok(lmo) = lmo.and_then(|lmo| lmo.as_fans(experiments)) else { return none };
-    let is_open = |direction: Direction, rank: Rank| {
-        let fans: Vec<_> = fans_of(experiments, rank, direction).collect();
-        let card = lmo.card(&fans, direction, experiments.eager_bytes);
-        let host = &lmo.hosts[rank as usize];
-        let (each, byte) = match direction {
-            Direction::Out => (host.send, host.per_byte_sent),
-            Direction::In => (host.receive, host.per_byte_received),
-        };
-        let busy = each.value + bytes as f64 * byte.value;
-        let way = |other: Rank| match direction {
-            Direction::Out => lmo.per_byte(rank, other).value,
-            Direction::In => lmo.per_byte(other, rank).value,
-        };
-        let slowest = (0..ranks).filter(|&other| other != rank).map(way).fold(0.0, f64::max);
-        let few = fans.iter().all(|timed| timed.ranks.len() <= FEW);
-        let disturbed = fans.iter().any(|timed| timed.is_disturbed());
-        let known = match card {
-            Ok(None) => false,
-            Ok(Some(_)) if few && disturbed => false,
-            Ok(Some(card)) => card.half() <= SHARP * card.value,
-            Err(_) => true,
-        };
-        !known && busy < bytes as f64 * slowest
-    };
-    let flags = [Direction::Out, Direction::In].into_iter().flat_map(|direction| {
-        (0..ranks).map(move |rank| f64::from(u8::from(is_open(direction, rank))))
-    });
-    flags.collect()
 }
 
 /// Two messages of one pair: of some pairs, whether the second waits behind the first; and where it
@@ -366,22 +286,6 @@ fn follow(
     if beside[0] > 0.0 {
         course.batch(Kind::Double { bytes }, all)?;
         course.batch(Kind::Double { bytes }, &all.turned())?;
-    }
-    Ok(())
-}
-
-/// What no fit sees: another size, all ranks at once, and one with all others.
-fn check(course: &mut Course, sizes: &[u64]) -> Result<(), ModelError> {
-    let ranks = course.comm.size();
-    let largest = sizes.last().copied().unwrap_or(1);
-    let before = sizes.iter().rev().nth(1).copied().unwrap_or(largest.div_ceil(4));
-    let bytes = (largest as f64 * before as f64).sqrt().round().max(1.0) as u64;
-    let all_ranks = Plan::of(vec![(0..ranks).collect()])?;
-    for distance in [1, ranks / 2] {
-        course.batch(Kind::Shift { bytes, distance }, &all_ranks)?;
-    }
-    for (hub, direction) in [(0, Direction::Out), (ranks / 2, Direction::In)] {
-        course.batch(Kind::Fan { bytes, direction }, &around(hub, ranks)?)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use laneway_measure::p2p::{Cache, Members, Pattern, Work, round_trip};
 use crate::error::ModelError;
 use crate::experiments::Kind;
 use crate::follow::{Double, Overtake};
-use crate::probe::{Fan, Shift};
+use crate::probe::{Direction, Echo, Fan, Shift};
 
 /// What a repetition needs.
 pub(super) enum Once {
@@ -16,8 +16,8 @@ pub(super) enum Once {
 }
 
 impl Once {
-    /// Room for a subset of `members` ranks.
-    pub fn new(kind: Kind, members: usize) -> Result<Once, ModelError> {
+    /// Room for the subsets of this rank; the largest that it leads has `led` members.
+    pub fn new(kind: Kind, led: usize) -> Result<Once, ModelError> {
         let pattern = |pattern: Pattern, bytes: u64| -> Result<Once, ModelError> {
             let work = Work::new(pattern, room(bytes, 1)?.len(), 1, Cache::Warm);
             Ok(Once::Pattern { pattern, work })
@@ -33,8 +33,15 @@ impl Once {
             Kind::Fan { bytes, .. }
             | Kind::Shift { bytes, .. }
             | Kind::Overtake { bytes }
-            | Kind::Double { bytes } => {
-                let (sent, received) = (room(bytes, 1)?, room(bytes, members.max(1))?);
+            | Kind::Double { bytes }
+            | Kind::Echo { bytes } => {
+                let messages = match kind {
+                    // The leader has a message of each of the others.
+                    Kind::Fan { direction: Direction::In, .. } | Kind::Echo { .. } => led.max(1),
+                    Kind::Overtake { .. } | Kind::Double { .. } => 2,
+                    _ => 1,
+                };
+                let (sent, received) = (room(bytes, 1)?, room(bytes, messages)?);
                 Ok(Once::Schedule { kind, sent, received })
             }
         }
@@ -55,6 +62,10 @@ impl Once {
                     }
                     Kind::Shift { bytes, distance } => {
                         execute(members, &Shift { ranks, distance, bytes }, sent, received)
+                    }
+                    Kind::Echo { bytes } => {
+                        let echo = Echo { ranks, members: members.ranks.to_vec(), bytes };
+                        execute(members, &echo, sent, received)
                     }
                     Kind::Overtake { bytes } => {
                         let overtake = Overtake { ranks, members: two(members)?, bytes };

@@ -7,15 +7,17 @@ use laneway_core::talk::broadcast_text;
 use laneway_core::{Comm, Rank};
 use laneway_measure::talk::broadcast;
 
+use crate::alike::Alike;
 use crate::error::ModelError;
 use crate::experiments::Cost;
 use crate::hockney::{Hockney, Lines};
 use crate::line::Line;
-use crate::lmo::{Host, Lmo, Pair, SizeFactor, pairs};
+use crate::lmo::{Host, Lmo, OverheadFactor, Pair, SizeFactor, pairs};
 use crate::loggp::LogGp;
-use crate::model::{Fitted, Model, ModelKind, Quality};
+use crate::model::{Fitted, Model, ModelKind};
 use crate::parameter::Parameter;
 use crate::plogp::{PLogP, Step};
+use crate::quality::Quality;
 use crate::sweep::{Escalation, Leap};
 use table::{Document, Table};
 
@@ -23,6 +25,8 @@ use table::{Document, Table};
 pub(crate) const SCHEMA: &str = "laneway.model/1";
 /// More hosts than this are a mistake.
 const MOST_HOSTS: usize = 1 << 14;
+/// Where hosts are alike a short file stands for many pairs, which take memory.
+const MOST_ALIKE: usize = 1 << 11;
 
 impl Fitted {
     /// The text of a file.
@@ -57,9 +61,10 @@ impl Fitted {
         top.finish()?;
         let quality = quality(&document)?;
         let cost = cost(&document)?;
-        let model = model(&document, kind, hosts.len() as u32, flags)?;
+        let alike = alike(&document, hosts.len())?;
+        let model = model(&document, kind, (hosts.len() as u32, alike.as_ref()), flags)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
-        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap, alike })
     }
 }
 
@@ -77,11 +82,20 @@ pub fn share(comm: &dyn Comm, fitted: Option<&Fitted>) -> Result<Fitted, ModelEr
 
 fn quality(document: &Document) -> Result<Quality, ModelError> {
     let mut table = document.table("quality")?;
-    let quality = Quality {
+    let mut quality = Quality {
         typical: table.number("typical")?,
         worst: table.number("worst")?,
         worst_of: table.text("worst_of")?,
         limit: table.number("limit")?,
+        held_back: 0.0,
+        held_back_of: String::new(),
+        assumed: table.perhaps_number("assumed")?.unwrap_or(0.0),
+    };
+    // Files from before this was told promise no more than the worst experiment shows.
+    quality.held_back = table.perhaps_number("held_back")?.unwrap_or(quality.worst);
+    quality.held_back_of = match table.perhaps_text("held_back_of")? {
+        Some(of) => of,
+        None => quality.worst_of.clone(),
     };
     table.finish()?;
     Ok(quality)
@@ -97,6 +111,32 @@ fn cost(document: &Document) -> Result<Cost, ModelError> {
     };
     table.finish()?;
     Ok(cost)
+}
+
+/// Which hosts are alike; nothing where each has its own parameters.
+fn alike(document: &Document, hosts: usize) -> Result<Option<Alike>, ModelError> {
+    let Some(mut table) = document.perhaps("alike")? else { return Ok(None) };
+    let whole = |table: &mut Table, key: &str| -> Result<Vec<u32>, ModelError> {
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Ok(table.wholes(key)?.into_iter().map(small).collect())
+    };
+    let alike = Alike {
+        measured: whole(&mut table, "measured")?,
+        references: whole(&mut table, "references")?,
+        limit: table.number("limit")?,
+        differ: table.number("differ")?,
+        compared: table.whole("compared")?,
+        kinds: whole(&mut table, "kinds")?,
+    };
+    if alike.kinds.len() != hosts || hosts > MOST_ALIKE || !alike.is_sound() {
+        let why = format!(
+            "kinds from 0 on of {hosts} hosts (at most {MOST_ALIKE}), some of each \
+                           measured"
+        );
+        return Err(table.refuse("kinds", format!("not {why}")));
+    }
+    table.finish()?;
+    Ok(Some(alike))
 }
 
 fn others(document: &Document) -> Result<Option<Parameter>, ModelError> {
@@ -131,10 +171,16 @@ fn leap(document: &Document) -> Result<Option<Leap>, ModelError> {
 fn model(
     document: &Document,
     kind: ModelKind,
-    hosts: u32,
+    (all_hosts, alike): (u32, Option<&Alike>),
     [in_order, sizes_on_cards]: [bool; 2],
 ) -> Result<Model, ModelError> {
-    let all_pairs = hosts as usize * (hosts as usize - 1) / 2;
+    // Where hosts are alike, the file has the first two of each kind.
+    let shown = alike.map(Alike::shown);
+    let hosts = shown.as_ref().map_or(all_hosts, |shown| shown.len() as u32);
+    let expand = |model: Model| match (alike, shown.clone()) {
+        (Some(alike), Some(measured)) => Alike { measured, ..alike.clone() }.expand(model),
+        _ => model,
+    };
     match kind {
         ModelKind::Hockney | ModelKind::HockneySegments => {
             let mut table = document.table("line")?;
@@ -144,8 +190,8 @@ fn model(
         }
         ModelKind::HockneyPairs => {
             let read = |table: &mut Table| lines(table, false);
-            let lines = of_pairs(document, hosts, all_pairs, read)?;
-            Ok(Model::Hockney(Hockney { hosts: Some(hosts), lines }))
+            let lines = of_pairs(document, hosts, shown.as_deref(), read)?;
+            Ok(expand(Model::Hockney(Hockney { hosts: Some(hosts), lines })))
         }
         ModelKind::LogGp => {
             let mut table = document.table("loggp")?;
@@ -166,7 +212,7 @@ fn model(
                 found.push(host(&mut table)?);
                 table.finish()?;
             }
-            let pairs = of_pairs(document, hosts, all_pairs, |table| {
+            let pairs = of_pairs(document, hosts, shown.as_deref(), |table| {
                 let there = table.per_byte("there_ns_per_byte")?;
                 let back = table.per_byte("back_ns_per_byte")?;
                 Ok(Pair {
@@ -178,11 +224,26 @@ fn model(
                     all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
-            let sizes = sizes(document)?;
+            let (sizes, overheads) = (sizes(document)?, overheads(document)?);
             let (hosts, others) = (found, others(document)?);
-            Ok(Model::Lmo(Lmo { hosts, pairs, in_order, sizes, sizes_on_cards, others }))
+            let lmo = Lmo { hosts, pairs, in_order, sizes, sizes_on_cards, overheads, others };
+            Ok(expand(Model::Lmo(lmo)))
         }
     }
+}
+
+fn overheads(document: &Document) -> Result<Vec<OverheadFactor>, ModelError> {
+    let mut found: Vec<OverheadFactor> = Vec::new();
+    for mut table in document.any_tables("overhead")? {
+        let bytes = table.whole("bytes")?;
+        if bytes <= found.last().map_or(0, |last| last.bytes) {
+            return Err(table.refuse("bytes", format!("{bytes}: sizes rise from 1 on")));
+        }
+        let (send, receive) = (table.number("send")?, table.number("receive")?);
+        found.push(OverheadFactor { bytes, send, receive });
+        table.finish()?;
+    }
+    Ok(found)
 }
 
 fn sizes(document: &Document) -> Result<Vec<SizeFactor>, ModelError> {
@@ -250,12 +311,14 @@ fn free(table: &mut Table, means: [f64; 2]) -> Result<[f64; 2], ModelError> {
 fn of_pairs<T>(
     document: &Document,
     hosts: u32,
-    count: usize,
+    shown: Option<&[Rank]>,
     read: impl Fn(&mut Table) -> Result<T, ModelError>,
 ) -> Result<Vec<T>, ModelError> {
+    let count = hosts as usize * (hosts as usize - 1) / 2;
+    let rank = |place: Rank| shown.map_or(place, |shown| shown[place as usize]);
     let mut found = Vec::new();
-    for (mut table, [i, j]) in document.tables("pair", count)?.into_iter().zip(pairs(hosts)) {
-        let ranks = table.wholes("ranks")?;
+    for (mut table, pair) in document.tables("pair", count)?.into_iter().zip(pairs(hosts)) {
+        let ([i, j], ranks) = (pair.map(rank), table.wholes("ranks")?);
         if ranks != [i, j].map(|rank: Rank| u64::from(rank)) {
             return Err(table.refuse("ranks", format!("{ranks:?} where ranks {i} and {j} belong")));
         }

@@ -12,9 +12,10 @@ const MOST_BYTES: usize = 1 << 30;
 const ROUNDING: f64 = 1e-12;
 
 /// The tables at the top of a file; whatever else is there is a mistake.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 14] = [
     "quality",
     "cost",
+    "alike",
     "others",
     "escalation",
     "leap",
@@ -22,6 +23,7 @@ const TABLES: [&str; 12] = [
     "loggp",
     "plogp",
     "size",
+    "overhead",
     "host",
     "pair",
     "step",
@@ -175,6 +177,19 @@ impl<'d> Table<'d> {
     pub fn number(&mut self, key: &str) -> Result<f64, ModelError> {
         let found = number(self.need(key)?.1).filter(|number| *number >= 0.0);
         found.ok_or_else(|| self.refuse(key, "not a number from 0 on".into()))
+    }
+
+    pub fn perhaps_number(&mut self, key: &str) -> Result<Option<f64>, ModelError> {
+        if !self.has(key) { Ok(None) } else { self.number(key).map(Some) }
+    }
+
+    pub fn perhaps_text(&mut self, key: &str) -> Result<Option<String>, ModelError> {
+        if !self.has(key) { Ok(None) } else { self.text(key).map(Some) }
+    }
+
+    /// Whether a key is left.
+    fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(name, ..)| *name == key)
     }
 
     pub fn whole(&mut self, key: &str) -> Result<u64, ModelError> {

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::SCHEMA;
+use crate::alike::Alike;
 use crate::hockney::Lines;
-use crate::lmo::{SizeFactor, pairs};
+use crate::lmo::{OverheadFactor, SizeFactor, pairs};
 use crate::model::{Fitted, Model};
 use crate::parameter::{LEVEL, Parameter};
 use crate::sweep::Escalation;
@@ -31,18 +32,25 @@ pub(super) fn text(fitted: &Fitted) -> String {
     let quality = &fitted.quality;
     let _ = write!(
         text,
-        "\n[quality]\ntypical = {}\nworst = {}\nworst_of = {}\nlimit = {}\n",
+        "\n[quality]\ntypical = {}\nworst = {}\nworst_of = {}\nlimit = {}\nheld_back = {}\n\
+         held_back_of = {}\n",
         quality.typical,
         quality.worst,
         quoted(&quality.worst_of),
-        quality.limit
+        quality.limit,
+        quality.held_back,
+        quoted(&quality.held_back_of)
     );
+    if quality.assumed > 0.0 {
+        let _ = writeln!(text, "assumed = {}", quality.assumed);
+    }
     let cost = fitted.cost;
     let _ = write!(
         text,
         "\n[cost]\nseconds = {}\nexperiments = {}\nrounds = {}\nrepetitions = {}\n",
         cost.seconds, cost.experiments, cost.rounds, cost.repetitions
     );
+    fitted.alike.iter().for_each(|alike| write_alike(&mut text, alike));
     if let Some(escalation) = &fitted.escalation {
         let Escalation { from_bytes, to_bytes, probability, seconds } = *escalation;
         let _ = write!(text, "\n[escalation]\nfrom_bytes = {from_bytes}\nto_bytes = {to_bytes}\n");
@@ -57,9 +65,30 @@ pub(super) fn text(fitted: &Fitted) -> String {
     text
 }
 
+fn write_alike(text: &mut String, alike: &Alike) {
+    let Alike { kinds, measured, references, limit, differ, compared } = alike;
+    let _ = write!(
+        text,
+        "\n# Hosts of one kind share their parameters: below are those of the first two of each \
+         kind. They\n# are alike as {compared} overheads and round trips with the references and \
+         within kinds differ by\n# {:.2} % at most ({:.0} % is the limit); those of `measured` \
+         were measured in full.\n[alike]\n",
+        100.0 * differ,
+        100.0 * limit
+    );
+    for (key, numbers) in [("kinds", kinds), ("measured", measured), ("references", references)] {
+        let _ = writeln!(text, "{key} = {numbers:?}");
+    }
+    let _ = write!(text, "limit = {limit}\ndiffer = {differ}\ncompared = {compared}\n");
+}
+
 fn parameters(text: &mut String, fitted: &Fitted) {
+    let shown = fitted.alike.as_ref().map(Alike::shown);
+    let rank = |place: u32| shown.as_ref().map_or(place, |shown| shown[place as usize]);
     match &fitted.model {
         Model::Lmo(lmo) => {
+            let part = shown.as_ref().map(|shown| lmo.among(shown));
+            let lmo = part.as_ref().unwrap_or(lmo);
             if let Some(bytes) = lmo.others {
                 text.push_str("\n[others]\n");
                 entry(text, "bytes", bytes, 1.0);
@@ -67,6 +96,10 @@ fn parameters(text: &mut String, fitted: &Fitted) {
             for SizeFactor { bytes, latency, per_byte } in &lmo.sizes {
                 let _ = write!(text, "\n[[size]]\nbytes = {bytes}\n");
                 let _ = write!(text, "latency = {latency}\nper_byte = {per_byte}\n");
+            }
+            for OverheadFactor { bytes, send, receive } in &lmo.overheads {
+                let _ = write!(text, "\n[[overhead]]\nbytes = {bytes}\n");
+                let _ = write!(text, "send = {send}\nreceive = {receive}\n");
             }
             for host in &lmo.hosts {
                 text.push_str("\n[[host]]\n");
@@ -81,6 +114,7 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 perhaps(text, "load_in", loaded(host.load_in), 1.0);
             }
             for ([i, j], pair) in pairs(lmo.hosts.len() as u32).zip(&lmo.pairs) {
+                let [i, j] = [i, j].map(rank);
                 let _ = write!(text, "\n[[pair]]\nranks = [{i}, {j}]\n");
                 entry(text, "latency_us", pair.latency, MICRO);
                 entry(text, "there_ns_per_byte", pair.there, NANO);
@@ -99,9 +133,10 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 hockney.lines.first().into_iter().for_each(|own| lines(text, own));
             }
             Some(hosts) => {
-                for ([i, j], own) in pairs(hosts).zip(&hockney.lines) {
+                let count = shown.as_ref().map_or(hosts, |shown| shown.len() as u32);
+                for [i, j] in pairs(count).map(|pair| pair.map(rank)) {
                     let _ = write!(text, "\n[[pair]]\nranks = [{i}, {j}]\n");
-                    lines(text, own);
+                    lines(text, &hockney.lines(i, j));
                 }
             }
         },

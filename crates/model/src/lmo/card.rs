@@ -18,7 +18,7 @@ const DULL: f64 = 3.0;
 /// No card is taken as known better than to such a part: beside others, the ends of an interval may
 /// meet by chance.
 const SHARPEST: f64 = 0.01;
-/// A card that is slower by such a part than what passed it without meeting a limit is none.
+/// A card that would have slowed a fan, which met no limit, by such a part is none.
 const DENIED: f64 = 0.1;
 /// Halvings until a card's rate is found.
 const STEPS: u32 = 45;
@@ -44,30 +44,34 @@ impl Lmo {
                 false => free.push((timed, fan)),
             }
         }
-        // A fan that met no limit says that there is none up to what it carried.
-        if !found.is_empty() {
-            for (timed, fan) in free {
-                let most = fan.card(Parameter::exact(timed.time.high * (1.0 + SHARED)))?.high;
-                found.retain(|(_, card)| card.low <= most * (1.0 + DENIED));
+        // A fan that met no limit denies a card with which it would have taken clearly longer.
+        for (timed, fan) in free {
+            let mut kept = Vec::new();
+            for (ranks, card) in found {
+                let seconds = fan.seconds(card.low, End::Low)?;
+                if seconds <= timed.time.high * (1.0 + DENIED) {
+                    kept.push((ranks, card));
+                }
             }
+            found = kept;
         }
         Ok(Parameter::middle(&surest(found)).map(Parameter::not_negative))
     }
 }
 
 /// A fan whose hub's card is not known.
-struct OneFan<'l> {
-    lmo: &'l Lmo,
-    ranks: &'l [Rank],
+struct OneFan {
+    /// Of its ranks alone.
+    lmo: Lmo,
     fan: Fan,
     eager_bytes: u64,
 }
 
-impl<'l> OneFan<'l> {
-    fn of(lmo: &'l Lmo, timed: &'l Timed, direction: Direction, eager_bytes: u64) -> OneFan<'l> {
-        let (ranks, bytes) = (&timed.ranks[..], fan_bytes(timed).unwrap_or(0));
-        let fan = Fan { ranks: ranks.len() as u32, members: ranks.to_vec(), bytes, direction };
-        OneFan { lmo, ranks, fan, eager_bytes }
+impl OneFan {
+    fn of(lmo: &Lmo, timed: &Timed, direction: Direction, eager_bytes: u64) -> OneFan {
+        let (ranks, bytes) = (timed.ranks.len() as u32, fan_bytes(timed).unwrap_or(0));
+        let fan = Fan { ranks, members: (0..ranks).collect(), bytes, direction };
+        OneFan { lmo: lmo.among(&timed.ranks), fan, eager_bytes }
     }
 
     /// What it takes with a card of `per_byte` seconds a byte.
@@ -78,13 +82,13 @@ impl<'l> OneFan<'l> {
             Direction::Out => Card { out: rate, into: none },
             Direction::In => Card { out: none, into: rate },
         };
-        network.set_card(self.ranks[0] as usize, card);
-        network.run(&self.fan.alone(), Some(self.ranks))
+        network.set_card(0, card);
+        network.run(&self.fan)
     }
 
     /// The card with which it takes this time.
     fn card(&self, time: Parameter) -> Result<Parameter, ModelError> {
-        let all_bytes = self.fan.bytes as f64 * (self.ranks.len() - 1) as f64;
+        let all_bytes = self.fan.bytes as f64 * f64::from(self.fan.ranks - 1);
         invert(time, all_bytes, &|per_byte, end| self.seconds(per_byte, end))
     }
 }
@@ -178,6 +182,7 @@ mod tests {
             in_order: true,
             sizes: Vec::new(),
             sizes_on_cards: true,
+            overheads: Vec::new(),
             others: None,
         }
     }

@@ -4,6 +4,7 @@ use laneway_core::Rank;
 use laneway_stats::distribution::t_quantile;
 use laneway_stats::median;
 
+use super::overhead::{self, OverheadFactor};
 use super::size::{self, SizeFactor, at_size};
 use super::{Host, Lmo, Pair, fans_of, longest, pairs, shorter_fans};
 use crate::error::ModelError;
@@ -176,6 +177,17 @@ impl Lmo {
         Ok(())
     }
 
+    /// Sizes between two at which overheads are quite different; the largest difference first.
+    pub(crate) fn overhead_steps(experiments: &Experiments) -> Result<Vec<u64>, ModelError> {
+        let hosts = (0..experiments.ranks()).map(|rank| host(experiments, rank));
+        let hosts = hosts.collect::<Result<Vec<_>, _>>()?;
+        Ok(overhead::steps(&overhead::find(experiments, &hosts)))
+    }
+
+    fn by_size(&self) -> BySize<'_> {
+        BySize { ways: &self.sizes, overheads: &self.overheads }
+    }
+
     /// All but the cards and the order: from overheads and round trips.
     pub(crate) fn without_cards(
         experiments: &Experiments,
@@ -193,7 +205,7 @@ impl Lmo {
         }
         let index = experiments.index();
         let pair =
-            |ranks| Ok(Trips::of(&index, &[bytes], ranks)?.without(&self.hosts, &self.sizes));
+            |ranks| Ok(Trips::of(&index, &[bytes], ranks)?.without(&self.hosts, self.by_size()));
         let pairs =
             pairs(experiments.ranks()).map(pair).collect::<Result<Vec<Pair>, ModelError>>()?;
         Ok(Lmo { pairs, ..self.clone() })
@@ -208,8 +220,11 @@ impl Lmo {
         let trips = pairs(ranks).map(|ranks| Trips::of(&index, &sizes, ranks));
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
-        let pairs = trips.iter().map(|trips| trips.without(&hosts, &factors)).collect();
-        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors, sizes_on_cards: true, others: None })
+        let overheads = overhead::find(experiments, &hosts);
+        let by_size = BySize { ways: &factors, overheads: &overheads };
+        let pairs = trips.iter().map(|trips| trips.without(&hosts, by_size)).collect();
+        let (in_order, sizes_on_cards, others) = (true, true, None);
+        Ok(Lmo { hosts, pairs, in_order, sizes: factors, sizes_on_cards, overheads, others })
     }
 }
 
@@ -230,7 +245,7 @@ fn least_per_byte(experiments: &Experiments, lmo: &Lmo) -> Result<Vec<[f64; 2]>,
         let [one, other] = ranks.map(|rank| &lmo.hosts[rank as usize]);
         Ok([(0, one, other), (1, other, one)].map(|(way, from, to)| {
             let ends = from.per_byte_sent.value + to.per_byte_received.value;
-            let slopes = trips.slopes(way, [from, to], pair.latency, &lmo.sizes);
+            let slopes = trips.slopes(way, [from, to], pair.latency, lmo.by_size());
             let least = slopes.map(|known| known.slope.value - ends).fold(f64::INFINITY, f64::min);
             least.max(0.0)
         }))
@@ -259,9 +274,12 @@ fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
             experiment: format!("{what} overhead of an empty message at rank {rank}"),
         };
         let empty = Parameter::middle(&empty).ok_or_else(missing)?.not_negative();
-        // Beyond the eager size a send keeps its caller until the message has arrived.
-        let short = |bytes: u64| bytes > 0 && bytes <= experiments.eager_bytes;
-        let slopes = own(send).filter(|(bytes, _)| short(*bytes)).map(|(bytes, timed)| {
+        // Beyond the eager size a send keeps its caller until the message has arrived. Of the
+        // others the longest tell what a byte costs.
+        let short = |(bytes, _): &(u64, &Timed)| *bytes > 0 && *bytes <= experiments.eager_bytes;
+        let longest = own(send).filter(short).map(|(bytes, _)| bytes).max();
+        let of_longest = own(send).filter(|(bytes, _)| Some(*bytes) == longest);
+        let slopes = of_longest.map(|(bytes, timed)| {
             Parameter::sum(&[(1.0, timed.time), (-1.0, empty)]).scaled(1.0 / bytes as f64)
         });
         // Where nothing longer is eager, bytes are the way's alone.
@@ -281,6 +299,13 @@ fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
         load_out,
         load_in,
     })
+}
+
+/// What depends on the size of a message: factors of ways and of overheads.
+#[derive(Clone, Copy)]
+struct BySize<'f> {
+    ways: &'f [SizeFactor],
+    overheads: &'f [OverheadFactor],
 }
 
 /// Round trips of two ranks.
@@ -323,13 +348,13 @@ impl Trips {
     }
 
     /// What is left of them without what the hosts cost.
-    fn without(&self, hosts: &[Host], sizes: &[SizeFactor]) -> Pair {
+    fn without(&self, hosts: &[Host], by_size: BySize) -> Pair {
         let [one, other] = self.ranks.map(|rank| hosts[rank as usize]);
         let ends = [one.send, one.receive, other.send, other.receive].map(|cost| (-0.5, cost));
         let latency = Parameter::sum(&[&[(0.5, self.empty)], &ends[..]].concat());
         let latency = latency.not_negative();
         let [there, back] = [(0, one, other), (1, other, one)].map(|(way, from, to)| {
-            let own = self.slopes(way, [&from, &to], latency, sizes);
+            let own = self.slopes(way, [&from, &to], latency, by_size);
             let slope = over_sizes(&own.collect::<Vec<Slope>>());
             let terms = [(1.0, slope), (-1.0, from.per_byte_sent), (-1.0, to.per_byte_received)];
             Parameter::sum(&terms).not_negative()
@@ -345,15 +370,17 @@ impl Trips {
         way: usize,
         [from, to]: [&Host; 2],
         latency: Parameter,
-        sizes: &[SizeFactor],
+        by_size: BySize,
     ) -> impl Iterator<Item = Slope> {
         let ends = from.per_byte_sent.value + to.per_byte_received.value;
         self.per_byte[way].iter().map(move |known| {
-            let factor = at_size(sizes, known.bytes);
+            let factor = at_size(by_size.ways, known.bytes);
             let later = (factor.latency - 1.0) / known.bytes as f64;
+            let costs = overhead::beyond_line(by_size.overheads, [from, to], known.bytes);
             let terms = [(1.0, known.slope), (-later, latency)];
             // The hosts' part does not belong to what depends on the size.
             let slope = Parameter::sum(&terms).shifted(-(1.0 - factor.per_byte) * ends);
+            let slope = slope.shifted(-costs / known.bytes as f64);
             let slope = slope.scaled(1.0 / factor.per_byte);
             Slope { slope, weight: known.weight * factor.per_byte.powi(2), ..*known }
         })

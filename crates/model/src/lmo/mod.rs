@@ -18,6 +18,7 @@
 mod card;
 mod fit;
 mod order;
+mod overhead;
 mod size;
 
 use laneway_core::Rank;
@@ -26,6 +27,8 @@ use laneway_sim::HostCost;
 pub(crate) use card::fans_of;
 use card::{longest, shorter_fans};
 pub(crate) use fit::SeenIn;
+pub use overhead::OverheadFactor;
+pub(crate) use overhead::at_overhead;
 pub use size::SizeFactor;
 pub(crate) use size::at_size;
 
@@ -86,6 +89,9 @@ pub struct Lmo {
     /// What depends on the size takes from cards as well, as a protocol does; else messages that
     /// meet on a card share what it carries in the long run.
     pub sizes_on_cards: bool,
+    /// What the overheads of hosts are multiplied by, rising in size; nothing where a straight line
+    /// serves all.
+    pub overheads: Vec<OverheadFactor>,
     /// Bytes of the messages that others send, where they load cards.
     pub others: Option<Parameter>,
 }
@@ -112,7 +118,7 @@ pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
 
 impl Pair {
     /// As the other host sees it.
-    fn turned(self) -> Pair {
+    pub(crate) fn turned(self) -> Pair {
         Pair {
             there: self.back,
             back: self.there,
@@ -140,12 +146,24 @@ impl Lmo {
         &mut self.pairs[number]
     }
 
-    /// These two hosts, as ranks 0 and 1.
-    fn alone(&self, one: Rank, other: Rank) -> Lmo {
-        let pair = *self.pair(one, other);
-        let pair = if one < other { pair } else { pair.turned() };
-        let hosts = [one, other].map(|rank| self.hosts[rank as usize]).to_vec();
-        Lmo { hosts, pairs: vec![pair], sizes: self.sizes.clone(), ..*self }
+    /// These hosts alone, as ranks from 0 on.
+    pub(crate) fn among(&self, ranks: &[Rank]) -> Lmo {
+        let way = |[i, j]: [Rank; 2]| {
+            let [one, other] = [i, j].map(|rank| ranks[rank as usize]);
+            let pair = *self.pair(one, other);
+            if one < other { pair } else { pair.turned() }
+        };
+        let hosts = ranks.iter().map(|&rank| self.hosts[rank as usize]).collect();
+        let pairs = pairs(ranks.len() as u32).map(way).collect();
+        Lmo {
+            hosts,
+            pairs,
+            sizes: self.sizes.clone(),
+            overheads: self.overheads.clone(),
+            in_order: self.in_order,
+            sizes_on_cards: self.sizes_on_cards,
+            others: self.others,
+        }
     }
 
     /// Seconds a byte of one message.
@@ -202,7 +220,8 @@ impl Lmo {
         let cards: Vec<Card> = self.hosts.iter().map(card).collect();
         let costs = self.hosts.iter().map(cost).collect();
         let network = ModelNetwork::new(costs, &cards, ways, eager_bytes)
-            .by_size(&self.sizes, self.sizes_on_cards);
+            .by_size(&self.sizes, self.sizes_on_cards)
+            .with_overheads(&self.overheads);
         if self.in_order {
             return network;
         }

@@ -16,11 +16,12 @@ impl Lmo {
         let mut off = [0.0; 2];
         for (in_order, off) in [true, false].into_iter().zip(&mut off) {
             self.in_order = in_order;
-            let network = self.network(experiments.eager_bytes, End::Value);
             for timed in experiments.fitted() {
                 let Kind::Overtake { bytes } = timed.kind else { continue };
                 let schedule = Overtake { ranks: 2, members: [0, 1], bytes };
-                let said = network.run(&schedule, Some(&timed.ranks))?;
+                let network = self.among(&timed.ranks);
+                let network = network.network(experiments.eager_bytes, End::Value);
+                let said = network.run(&schedule)?;
                 *off += (said / timed.time.value).ln().abs();
             }
         }
@@ -53,12 +54,12 @@ impl Lmo {
         bytes: u64,
         eager_bytes: u64,
     ) -> Result<Option<Parameter>, ModelError> {
-        let alone = self.alone(timed.ranks[0], timed.ranks[1]);
+        let alone = self.among(&timed.ranks);
         let schedule = Double { ranks: 2, members: [0, 1], bytes };
         let read = |per_byte: f64, end: End| -> Result<f64, ModelError> {
             let mut network = alone.network(eager_bytes, end);
             network.set_pair(0, 1, 1.0 / per_byte);
-            network.run(&schedule, None)
+            network.run(&schedule)
         };
         if !is_shared(timed.time, read(0.0, End::Value)?) {
             return Ok(None);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use laneway_core::Rank;
 use laneway_stats::median;
 
+use super::overhead::beyond_line;
 use super::{Lmo, Pair};
 use crate::experiments::{Experiments, Kind};
 
@@ -130,7 +131,8 @@ pub(super) fn find(experiments: &Experiments, straight: &Lmo) -> Vec<SizeFactor>
         let (from, to) = (&straight.hosts[i as usize], &straight.hosts[j as usize]);
         let ends = from.per_byte_sent.value + to.per_byte_received.value;
         let trip = timed.time.value.max(f64::MIN_POSITIVE);
-        let excess = trip - empty.value - bytes as f64 * ends;
+        let costs = bytes as f64 * ends + beyond_line(&straight.overheads, [from, to], bytes);
+        let excess = trip - empty.value - costs;
         let latency = straight.pair(i, j).latency.value;
         let curve = curves.entry([i, j]).or_insert_with(|| Curve { latency, samples: Vec::new() });
         curve.samples.push(Sample { bytes: bytes as f64, trip, excess });
@@ -253,6 +255,7 @@ mod tests {
             in_order: true,
             sizes: Vec::new(),
             sizes_on_cards: true,
+            overheads: Vec::new(),
             others: None,
         };
         lmo.sizes = [2048, 4096, 8192, 16384].map(size).to_vec();

@@ -3,6 +3,8 @@
 // Every test uses a part of it, and so does the benchmark `models`.
 #![allow(dead_code)]
 
+pub mod uneven;
+
 use std::fmt::Write;
 
 use laneway_coll::algorithms;

@@ -7,7 +7,7 @@ use laneway_sim::network::Network;
 use laneway_sim::platform::{Layout, Platform};
 use laneway_sim::{HostId, Intervals, Observer, Recorder, ResourceId, Simulation};
 use laneway_sites::bound;
-use laneway_sites::model::{TwoSites, WanRate};
+use laneway_sites::model::{HostRates, TwoSites, WanRate};
 
 use crate::error::PaperError;
 
@@ -155,6 +155,7 @@ impl Testbed {
             overhead: 0.0,
             lan: lan.ok_or_else(|| PaperError::testbed("hosts without a card"))?,
             wan,
+            rates: HostRates::default(),
         })
     }
 

@@ -250,7 +250,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let id = self.matching.send(envelope, bytes, slot);
         self.matching.messages[id as usize].start = from;
         let host = self.hosts[envelope.from as usize];
-        let HostCost { per_send, per_byte_sent, .. } = self.costs[host as usize];
+        let HostCost { per_send, per_byte_sent, .. } = self.cost_of(host, bytes);
         let end = match self.is_within_a_host(id) {
             true => from,
             false => self.work(host, from, per_send + bytes as f64 * per_byte_sent),
@@ -262,6 +262,11 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         self.ready(id)?;
         let eager = bytes <= self.eager_bytes;
         Ok((id, if eager { Progress::Done } else { Progress::Pending }))
+    }
+
+    /// What a host adds to a message of so many bytes.
+    fn cost_of(&self, host: HostId, bytes: u64) -> HostCost {
+        self.network.cost_of(host, bytes).unwrap_or(self.costs[host as usize])
     }
 
     /// A rank receives, from `from` on.

@@ -180,7 +180,8 @@ impl<C: Carrier> Cluster<'_, C> {
         if from == to {
             return self.complete(id);
         }
-        let (cost, bytes) = (self.costs[to as usize], self.message(id).bytes);
+        let bytes = self.message(id).bytes;
+        let cost = self.cost_of(to, bytes);
         let end = self.work(to, self.now, cost.per_recv + bytes as f64 * cost.per_byte_received);
         if end > self.now { self.later(end, Event::Recv(id)) } else { self.complete(id) }
     }

@@ -30,6 +30,7 @@ pub use layout::{CardRates, Layout, LayoutHost, LayoutPipe, LayoutSite, LayoutWa
 pub use quantity::{parse_rate, parse_time};
 pub use simgrid::SimgridExport;
 
+use crate::congestion::Congestion;
 use crate::network::{
     Background, Change, Fairness, HostClock, HostCost, HostId, Network, Overflow, Resource,
     ResourceId, Route,
@@ -142,6 +143,48 @@ impl Platform {
     pub fn without_eager(&self) -> Platform {
         let settled = Settled { eager_bytes: 0, ..self.settled.clone() };
         Platform { settled, ..self.clone() }
+    }
+
+    /// What a measured platform says that it was not looked for; what is chosen on it may depend on
+    /// that.
+    pub fn not_looked_for(&self) -> &[String] {
+        &self.settled.not_looked_for
+    }
+
+    /// The same with a likely value of something that was not looked for: four connections of a
+    /// pair, shares by latency, a byte that costs both processors a fifth of its time on the middle
+    /// card, or uplinks that lose a third of their rate from 8 to 32 connections. None where the
+    /// platform has such a thing already, or is no word for it.
+    pub fn supposing(&self, word: &str) -> Option<Platform> {
+        let mut other = self.clone();
+        match word {
+            "connections" if self.settled.connections == 1 && self.settled.in_order => {
+                other.settled.connections = 4;
+            }
+            "sharing" if self.settled.fairness == Fairness::Equal => {
+                other.settled.fairness = Fairness::ByLatency;
+            }
+            "costs" => {
+                let cards = self.hosts.iter().filter_map(|host| host.lan.out);
+                let mut rates: Vec<f64> =
+                    cards.map(|card| self.resources[card as usize].rate).collect();
+                rates.sort_by(f64::total_cmp);
+                let cost = 0.2 / rates.get(rates.len() / 2)?;
+                for host in &mut other.hosts {
+                    host.cost.per_byte_sent += cost;
+                    host.cost.per_byte_received += cost;
+                }
+            }
+            "congestion" => {
+                let curve = Congestion::new(vec![(8, 1.0), (32, 0.7)]).ok()?;
+                let uplinks = other.resources.iter_mut();
+                for uplink in uplinks.filter(|resource| resource.name.contains(":uplink-")) {
+                    uplink.congestion = curve.clone();
+                }
+            }
+            _ => return None,
+        }
+        Some(other)
     }
 
     /// Whether a message between any two hosts takes as long there as back: the latency, the

@@ -17,6 +17,9 @@ const MOST_HEADER_BYTES: u64 = 1 << 20;
 /// The number of channels of a schedule; more connections than channels are idle.
 const MOST_CONNECTIONS: u64 = CHANNELS as u64;
 
+/// What a measured platform may say that it was not looked for.
+const NOT_LOOKED_FOR: [&str; 4] = ["congestion", "connections", "costs", "sharing"];
+
 /// What was said, and where.
 #[derive(Default)]
 pub(super) struct Settings {
@@ -30,6 +33,7 @@ pub(super) struct Settings {
     receive_buffer: Option<Option<u64>>,
     retransmit: Option<(f64, Place)>,
     loss: Option<(f64, Place)>,
+    not_looked_for: Option<Vec<String>>,
 }
 
 /// What holds when everything was said.
@@ -42,6 +46,7 @@ pub(super) struct Settled {
     pub connections: u32,
     pub fairness: Fairness,
     pub overflow: Option<Overflow>,
+    pub not_looked_for: Vec<String>,
 }
 
 impl Settings {
@@ -60,6 +65,7 @@ impl Settings {
             receive_buffer: fields.read("receive-buffer", receive_buffer)?,
             retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
             loss: loss.map(|part| (part, fields.place_of("loss").clone())),
+            not_looked_for: not_looked_for(fields)?,
         })
     }
 
@@ -90,6 +96,7 @@ impl Settings {
             receive_buffer: self.receive_buffer.or(others.receive_buffer),
             retransmit: self.retransmit.or(others.retransmit),
             loss: self.loss.or(others.loss),
+            not_looked_for: self.not_looked_for.or(others.not_looked_for),
         }
     }
 
@@ -121,8 +128,21 @@ impl Settings {
             connections: self.connections.as_ref().map_or(1, |(count, _)| *count),
             fairness: self.fairness.unwrap_or_default(),
             overflow: buffer.map(|buffer| Overflow { buffer, retransmit, part, seed }),
+            not_looked_for: self.not_looked_for.clone().unwrap_or_default(),
         })
     }
+}
+
+fn not_looked_for(fields: &mut Fields) -> Result<Option<Vec<String>>, PlatformError> {
+    let Some(list) = fields.list("not-looked-for")? else { return Ok(None) };
+    let known = |(word, place): (String, Place)| match NOT_LOOKED_FOR.contains(&word.as_str()) {
+        true => Ok(word),
+        false => {
+            let reason = format!("`{word}`: it has {}", NOT_LOOKED_FOR.join(", "));
+            Err(place.refuse(Fault::Value, reason))
+        }
+    };
+    list.into_iter().map(known).collect::<Result<_, _>>().map(Some)
 }
 
 fn header(text: &str) -> Result<u64, String> {

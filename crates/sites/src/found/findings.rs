@@ -6,9 +6,12 @@ use laneway_measure::Rule;
 use laneway_measure::flags::{NO_TIME, PRECISION};
 use laneway_measure::sites::{Found, Kind, Rated, Row as Measured};
 
-use super::{Limits, WayLimits, helpers, lanes, order};
+use super::platform::not_looked_for;
+use super::{HostLimits, Limits, WayLimits, helpers, lanes, order};
 
-/// The number of hosts that are named in a sentence.
+/// A card with less than this part of what is usual in its site, or as much more, is named.
+const UNUSUAL: f64 = 0.8;
+/// So many hosts are named in a sentence.
 const NAMED: usize = 8;
 
 /// What was measured between sites, and what follows from it.
@@ -135,6 +138,10 @@ impl Findings<'_> {
         }
         let eager = format_size(self.found.eager_bytes as u64);
         all.push(format!("messages up to {eager} are sent eagerly"));
+        let open = not_looked_for(self.found, self.limits);
+        if !open.is_empty() {
+            all.push(format!("not looked for, and choices may depend on it: {}", open.join(", ")));
+        }
         // The choices come last.
         all.extend(self.limits.ways.iter().flat_map(|way| self.lanes(way)));
         if sites.len() > 2 {
@@ -162,12 +169,32 @@ impl Findings<'_> {
         let latency = self.found.latency(site, site) * 1e6;
         let mut text =
             format!("{name}: {count} hosts ({hosts}), {latency:.0} us apart, {} each", mbit(lan));
-        let card = &self.limits.hosts[members[0]];
-        let far = [(card.wan_out, "to"), (card.wan_into, "from")];
-        for (rate, word) in far.into_iter().filter_map(|(rate, word)| Some((rate?, word))) {
-            text += &format!(", {} {word} other sites", mbit(rate));
+        let cards: Vec<&HostLimits> =
+            members.iter().map(|host| &self.limits.hosts[*host]).collect();
+        for (end, word) in [(0, "to"), (1, "from")] {
+            let mut rates: Vec<f64> =
+                cards.iter().filter_map(|card| [card.wan_out, card.wan_into][end]).collect();
+            rates.sort_by(f64::total_cmp);
+            let Some(rate) = rates.first().copied() else { continue };
+            let same = rates.len() == count && rates[count - 1] <= rate * 1.05;
+            let which = if same { String::new() } else { format!(" for {} of them", rates.len()) };
+            let least = if same { "" } else { "at least " };
+            text += &format!(", {least}{} {word} other sites{which}", mbit(rate));
         }
-        text
+        let uneven = self.uneven(&members, lan);
+        if uneven.is_empty() { text } else { format!("{text}; {}", uneven.join(", ")) }
+    }
+
+    /// Hosts of a site whose cards differ from what is usual there.
+    fn uneven(&self, members: &[usize], usual: f64) -> Vec<String> {
+        let differs = |rate: f64| !(UNUSUAL..=1.0 / UNUSUAL).contains(&(rate / usual));
+        let own = |&host: &usize| {
+            let HostLimits { out, into, .. } = self.limits.hosts[host];
+            let name = &self.found.hosts[host].name;
+            let is_uneven = differs(out) || differs(into);
+            is_uneven.then(|| format!("{name} sends {}, receives {}", mbit(out), mbit(into)))
+        };
+        members.iter().filter_map(own).take(NAMED).collect()
     }
 
     fn between(&self, way: &WayLimits) -> String {
@@ -217,7 +244,7 @@ impl Findings<'_> {
     }
 }
 
-/// The columns and rows that a person needs: of what is inside a site its first figure.
+/// The columns and rows that a person needs: of what each host was measured for, the first figure.
 pub fn brief_rows(rows: &[Row]) -> Vec<Row> {
     const SHOWN: [&str; 10] = [
         "kind",
@@ -231,16 +258,20 @@ pub fn brief_rows(rows: &[Row]) -> Vec<Row> {
         "ci_high",
         "rate_together",
     ];
-    let mut sites: Vec<Value> = Vec::new();
+    let mut known: Vec<[Option<Value>; 3]> = Vec::new();
     let mut chosen = |row: &&Row| match row.get("kind") {
         Some(kind) if *kind == Value::from("lanes") => false,
-        Some(kind) if *kind == Value::from(Kind::Inside.name()) => {
-            let site = row.get("from_site").cloned().unwrap_or(Value::Nothing);
-            let is_new = !sites.contains(&site);
-            sites.push(site);
+        Some(kind)
+            if [Kind::Pairs, Kind::Many].iter().any(|one| *kind == Value::from(one.name())) =>
+        {
+            true
+        }
+        _ => {
+            let key = ["kind", "from_site", "to_site"].map(|name| row.get(name).cloned());
+            let is_new = !known.contains(&key);
+            known.push(key);
             is_new
         }
-        _ => true,
     };
     let shown = |row: &Row| {
         let flagged = row.get("flags").is_some_and(|flags| *flags != Value::from(""));

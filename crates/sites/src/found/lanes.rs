@@ -3,7 +3,7 @@
 
 use laneway_measure::sites::{Found, Kind, Rated};
 
-use crate::model::{Choice, Form, ModelError, TwoSites, WanRate};
+use crate::model::{Choice, Form, HostRates, ModelError, TwoSites, WanRate};
 
 /// Latencies that differ by less than this factor are alike.
 const ALIKE: f64 = 1.1;
@@ -32,6 +32,7 @@ pub fn lanes(found: &Found, near: usize, far: usize, block: u64) -> Result<Lanes
         overhead: 0.0,
         lan: found.lan(near).unwrap_or(f64::INFINITY),
         wan: WanRate::Measured(each(found, near, far)),
+        rates: HostRates::default(),
     };
     let printed = model.best(Form::Printed)?;
     let corrected = model.best(Form::Corrected)?;

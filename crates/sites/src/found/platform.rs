@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use laneway_measure::sites::{Found, Kind, NARROWER};
+use laneway_measure::sites::{Costs, Found, Kind, NARROWER};
 
+use super::costs::costs;
 use super::limits::{HostLimits, Limits, WayLimits};
 
 /// Rates nearer than this part are written as one.
@@ -13,19 +14,34 @@ const ALIKE: f64 = 0.1;
 /// that are equally far.
 const AS_FAR: f64 = 0.03;
 
-/// The largest number of letters in a platform's name.
+/// A latency is at least this part of what was measured, whatever processors take.
+const LEAST_LATENCY: f64 = 0.1;
+
+/// Names of a platform have at most so many letters.
 const MOST_LETTERS: usize = 64;
 
 /// The text of a platform file with the hosts in the order of their ranks.
 pub fn platform_text(found: &Found, limits: &Limits) -> String {
     let mut text = String::from(NOT_MEASURED);
     let _ = writeln!(text, "eager = \"{}\"", found.eager_bytes);
-    if go_beside_each_other(found, limits) {
-        text.push_str("in-order = false\n");
+    match (go_beside_each_other(found, limits), found.connections) {
+        (true, _) => text.push_str("in-order = false\n"),
+        (false, Some(count @ 2..)) => {
+            let _ = writeln!(text, "connections = {count}");
+        }
+        _ => {}
+    }
+    if found.by_latency == Some(true) {
+        text.push_str("sharing = \"by-latency\"\n");
+    }
+    let words: Vec<String> =
+        not_looked_for(found, limits).iter().map(|word| format!("\"{word}\"")).collect();
+    if !words.is_empty() {
+        let _ = writeln!(text, "not-looked-for = [{}]", words.join(", "));
     }
     let two = found.sites.len() == 2;
     for (site, name) in found.sites.iter().enumerate() {
-        let latency = microseconds(found.latency(site, site));
+        let latency = microseconds(way_latency(found, site, site));
         let _ = write!(text, "\n[[site]]\nname = \"{}\"\nlatency = \"{latency}\"\n", plain(name));
         // Two directions of two sites that differ are the two ways out.
         let apart = two.then(|| one_way(limits, site, 1 - site)).flatten();
@@ -40,7 +56,8 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
             let _ = writeln!(text, "congestion = \"{curve}\"");
         }
     }
-    for (host, own) in found.hosts.iter().zip(&limits.hosts) {
+    let (costs, _) = costs(found);
+    for (place, (host, own)) in found.hosts.iter().zip(&limits.hosts).enumerate() {
         let (name, site) = (plain(&host.name), plain(&found.sites[host.site]));
         let _ = write!(text, "\n[[host]]\nname = \"{name}\"\nsite = \"{site}\"\n");
         card(&mut text, ["rate", "rate-out", "rate-in"], [own.out, own.into]);
@@ -49,6 +66,9 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
             let rates = [wan_out.unwrap_or(own.out), wan_into.unwrap_or(own.into)];
             card(&mut text, ["wan-rate", "wan-rate-out", "wan-rate-in"], rates);
         }
+        if let Some(own) = costs.get(place).filter(|own| **own != Costs::default()) {
+            cost(&mut text, own);
+        }
     }
     for (ends, latency) in distances(found) {
         between(&mut text, found, limits, ends, latency);
@@ -56,12 +76,38 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
     text
 }
 
+fn cost(text: &mut String, own: &Costs) {
+    let seconds = |seconds: f64| format!("{:.6}us", seconds * 1e6);
+    let (send, receive) = (seconds(own.per_send), seconds(own.per_receive));
+    let _ = writeln!(text, "send = \"{send}\"\nreceive = \"{receive}\"");
+    let bytes =
+        [("per-byte-sent", own.per_byte_sent), ("per-byte-received", own.per_byte_received)];
+    for (key, value) in bytes {
+        if let Some(value) = value.filter(|value| *value > 0.0) {
+            let _ = writeln!(text, "{key} = \"{:.9}us\"", value * 1e6);
+        }
+    }
+}
+
+/// The latency between two sites, or inside one, without what processors add to a message.
+fn way_latency(found: &Found, a: usize, b: usize) -> f64 {
+    let (all, _) = costs(found);
+    let of =
+        |host: &usize| all.get(*host).map_or(0.0, |own| (own.per_send + own.per_receive) / 2.0);
+    let middle = |site: usize| {
+        let own: Vec<f64> = found.members(site).iter().map(of).collect();
+        laneway_stats::median(&own).unwrap_or(0.0)
+    };
+    let latency = found.latency(a, b);
+    (latency - middle(a) - middle(b)).max(LEAST_LATENCY * latency)
+}
+
 /// The latency between any two sites; of those that are alike, their mean.
 fn distances(found: &Found) -> Vec<([usize; 2], f64)> {
     let sites = found.sites.len();
     let ends = (0..sites).flat_map(|a| (a + 1..sites).map(move |b| [a, b]));
     let mut all: Vec<([usize; 2], f64)> =
-        ends.map(|[a, b]| ([a, b], found.latency(a, b))).collect();
+        ends.map(|[a, b]| ([a, b], way_latency(found, a, b))).collect();
     all.sort_by(|one, other| one.1.total_cmp(&other.1));
     let mut rest = &mut all[..];
     while let Some(&(_, nearest)) = rest.first() {
@@ -77,10 +123,23 @@ fn distances(found: &Found) -> Vec<([usize; 2], f64)> {
 
 const NOT_MEASURED: &str = "\
 # Measured by `laneway sites measure`; hosts are in the order of ranks. A latency is half a round
-# trip. Not measured: what a host's processor adds to a message (send, receive and per-byte; the
-# latencies have it), what a switch carries altogether, headers and receive buffers, and whether the
-# two directions of a way share it.
+# trip without what processors add. Not measured: what a switch carries altogether, headers and
+# receive buffers, whether the two directions of a way share it, and what `not-looked-for` names.
 ";
+
+/// What no measurement tells here, and choices may depend on.
+pub fn not_looked_for(found: &Found, limits: &Limits) -> Vec<&'static str> {
+    let is_limited = limits.ways.iter().any(|way| way.connection.is_some());
+    let connections = is_limited && found.connections.is_none() && found.pairs_repeat != Some(true);
+    let uplinks = limits.uplinks.iter().flatten().any(Option::is_some);
+    let all = [
+        ("congestion", found.sites.len() > 2 && uplinks),
+        ("connections", connections),
+        ("costs", !costs(found).1),
+        ("sharing", found.by_latency.is_none()),
+    ];
+    all.into_iter().filter(|(_, is_open)| *is_open).map(|(word, _)| word).collect()
+}
 
 /// Whether messages of one pair of hosts have more together than one of them, as if each had a
 /// connection of its own.

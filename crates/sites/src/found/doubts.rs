@@ -1,0 +1,29 @@
+//! Whether a choice may depend on what was not looked for when its platform was measured.
+
+use laneway_core::Shape;
+
+use crate::choose::{Candidate, Choice, Sites};
+
+/// Another algorithm that takes less than this part of the time is another choice.
+const FASTER: f64 = 0.97;
+/// What is this many times slower than the choice is not looked at.
+const NEAR: f64 = 3.0;
+
+/// The words of the platform's `not-looked-for` that this choice may depend on: with a likely value
+/// of what they stand for, another of the algorithms that were tried is faster.
+pub fn doubts(sites: &Sites<'_>, shape: &Shape, choice: &Choice) -> Vec<String> {
+    let words = sites.platform.not_looked_for().iter();
+    words.filter(|word| is_in_doubt(sites, shape, choice, word)).cloned().collect()
+}
+
+fn is_in_doubt(sites: &Sites<'_>, shape: &Shape, choice: &Choice, word: &str) -> bool {
+    let Some(platform) = sites.platform.supposing(word) else { return false };
+    let Ok(supposed) = Sites::new(&platform, sites.hosts.clone()) else { return false };
+    let time = |one: &Candidate| {
+        let outcome = supposed.simulate(shape, one.algorithm, &one.params).ok()?;
+        Some(outcome.finish)
+    };
+    let Some(chosen) = time(&choice.best) else { return false };
+    let near = choice.all.iter().filter(|one| one.time < NEAR * choice.best.time);
+    near.filter_map(time).any(|other| other < FASTER * chosen)
+}
