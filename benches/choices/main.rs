@@ -79,8 +79,8 @@ fn report(case: &Case, seconds: u64) {
     let sum = |part: fn(&Row) -> f64| case.rows.iter().map(part).sum::<f64>();
     let (choosing, comparing) = (sum(|row| row.choosing_seconds), sum(|row| row.comparing_seconds));
     eprintln!(
-        "{seconds} s: {}: {rows} choices in {choosing:.1} s, {failed} failures, measured in {:.1} s, \
-         compared in {comparing:.1} s",
+        "{seconds} s: {}: {rows} choices in {choosing:.1} s, {failed} failures, measured in \
+         {:.1} s, compared in {comparing:.1} s",
         case.name, case.measuring_seconds
     );
     for row in case.rows.iter().filter(|row| row.loss() > claims::LOSES) {

@@ -243,9 +243,9 @@ fn more_ranks_are_predicted_on_copies_of_a_host() {
         (number(&row, "ci_high_us") - number(&row, "ci_low_us")) / number(&row, "time_us")
     };
     assert!(width(&["--ranks", "12", "--like", "0"]) > 2.0 * width(&[]));
-    let unknown = laneway(&[&asked[..], &["--ranks", "12", "--like", "nobody"]].concat());
+    let unknown = laneway(&[&asked[..], &["--ranks", "12", "--like", "nowhere"]].concat());
     assert_eq!(unknown.status.code(), Some(2), "{}", said(&unknown));
-    assert!(said(&unknown).contains("unknown host `nobody`"), "{}", said(&unknown));
+    assert!(said(&unknown).contains("unknown host `nowhere`"), "{}", said(&unknown));
 }
 
 #[test]
