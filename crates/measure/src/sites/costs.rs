@@ -5,7 +5,7 @@ use laneway_core::{Comm, CommError, Progress, Slot};
 use laneway_stats::median;
 
 use super::flows::Flow;
-use crate::talk::{DATA, WORD, announce, collect};
+use crate::talk::{DATA, WORD, broadcast, gather};
 
 /// Messages of one look, few enough for what systems keep for a receiver.
 const MESSAGES: usize = 16;
@@ -62,12 +62,12 @@ pub(super) fn costs(
             own[if is_sender { place } else { 2 + place }] = time / MESSAGES as f64;
         }
     }
-    let all = collect(comm, &own)?;
+    let all = gather(comm, &own)?;
     let mut numbers: Vec<f64> = match comm.rank() {
         0 => ranks.iter().flat_map(|rank| &all[4 * *rank as usize..][..4]).copied().collect(),
         _ => vec![0.0; 4 * ranks.len()],
     };
-    announce(comm, &mut numbers)?;
+    broadcast(comm, &mut numbers)?;
     let per_byte = |one: f64, other: f64| {
         (longer >= LEAST).then(|| (other - one).max(0.0) / longer.max(1) as f64)
     };
