@@ -3,8 +3,8 @@
 //!
 //! The truth is the median over isolated calls at random instants of other platforms that differ in
 //! the seed alone. `LANEWAY_SEED=7` measures the platform of that seed in each case,
-//! `LANEWAY_PLATFORMS=20` so many of them, `LANEWAY_BURSTS="1 MB"` one case alone. Ends with code 1
-//! where a claim does not hold.
+//! `LANEWAY_PLATFORMS=20` sets their number, `LANEWAY_BURSTS="1 MB"` one case alone. Ends with code
+//! 1 where a claim does not hold.
 
 #[path = "random/isolated.rs"]
 mod isolated;
@@ -25,7 +25,7 @@ use laneway_stats::{SplitMix64, median, median_interval, sequential_interval, so
 const PLATFORMS: u64 = 200;
 const HOSTS: u32 = 8;
 const SIZE_BYTES: u64 = 64 << 10;
-/// Isolated calls behind each truth: so many on each of several platforms.
+/// The number of isolated calls behind each truth, on each of several platforms.
 const CALLS: u32 = 10_000;
 const TRUTH_SEEDS: std::ops::RangeInclusive<u64> = 1_000_001..=1_000_016;
 /// Seconds between two of them: at least, and at random.
@@ -47,7 +47,7 @@ const TOO_LITTLE: i32 = 4;
 /// Virtual time is rounded.
 const ROUNDING_US: f64 = 1e-3;
 
-/// What one host sends to the root; gaps are random, so many milliseconds on average.
+/// What one host sends to the root; gaps are random, with this mean in milliseconds.
 struct Bursts {
     name: &'static str,
     size: &'static str,

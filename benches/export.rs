@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 use laneway_stats::median;
 
 const RUNS: usize = 5;
-/// The plain run's time may become so many times as much.
+/// The largest multiple of the plain run's time.
 const MOST: f64 = 1.2;
 /// 17 algorithms at 28 sizes.
 const POINTS: &str = "measure coll bcast,allreduce --algorithm all --backend sim:cluster:16 \

@@ -1,6 +1,7 @@
 //! Do figures repeat? `laneway measure` over MPI, five times with five launches each, while two
 //! spinners take half of the machine: how far the runs differ, and whether their intervals hold.
-//! And how far the machine itself differs: a byte between two threads, told while each run is made.
+//! And how far the machine itself differs: a byte between two threads, printed while each run is
+//! made.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -20,11 +21,11 @@ const LAUNCHES: usize = 5;
 const POINTS: usize = 6;
 /// The largest over the smallest of the runs, as a geometric mean over the points.
 const MOST_SPREAD: f64 = 1.2;
-/// Of 30 intervals so many must hold the pooled median, and half of them be no wider than this.
+/// Of 30 intervals this number must hold the pooled median, and half of them be as narrow as this.
 const LEAST_HOLD: f64 = 26.0;
 const MOST_WIDTH: f64 = 1.3;
 
-/// Works and rests in turn, 5 to 50 ms each, until it is told to stop.
+/// Works and rests in turn, 5 to 50 ms each, until it is stopped.
 fn spin(seed: u64, stop: &AtomicBool) {
     let mut random = SplitMix64::new(seed);
     while !stop.load(Ordering::Relaxed) {

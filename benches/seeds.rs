@@ -1,4 +1,4 @@
-//! Which random inputs a benchmark takes: fresh ones, unless it is told.
+//! Which random inputs a benchmark takes: fresh ones by default.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,23 +26,23 @@ impl Seeds {
         Ok(Seeds { first: given.unwrap_or(fresh), count })
     }
 
-    /// Judges seeds on all cores, `usual` of them unless it is told otherwise; `told` is given all
+    /// Judges seeds on all cores, `usual` of them by default; `report` is given all
     /// that are done after each of them.
     pub fn judge_all<T: Send>(
         &self,
         usual: usize,
         judge: impl Fn(u64) -> T + Sync,
-        told: impl Fn(&[(u64, T)]) + Sync,
+        report: impl Fn(&[(u64, T)]) + Sync,
     ) -> Vec<(u64, T)> {
         let count = self.count.unwrap_or(usual) as u64;
         let seeds: Vec<u64> = (0..count).map(|number| self.first + number).collect();
         let all = Mutex::new(Vec::new());
         on_all_cores(&seeds, |&seed| {
             let judged = judge(seed);
-            // Whoever holds the list only adds to it: it does not panic.
+            // A holder of the list only adds to it: it does not panic.
             let Ok(mut all) = all.lock() else { return };
             all.push((seed, judged));
-            told(&all);
+            report(&all);
         });
         let mut all = all.into_inner().unwrap_or_default();
         all.sort_by_key(|(seed, _)| *seed);

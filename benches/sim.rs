@@ -176,7 +176,7 @@ fn tree(from: HostId, to: HostId, way: &mut Vec<ResourceId>) {
     way.push(host_up(to) + 1);
 }
 
-/// A permutation in which nobody keeps its place.
+/// A permutation without fixed points.
 fn derangement(hosts: u32, random: &mut SplitMix64) -> Vec<HostId> {
     loop {
         let mut all: Vec<HostId> = (0..hosts).collect();

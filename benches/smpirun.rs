@@ -16,11 +16,11 @@ pub fn built() -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
-/// Our library for SimGrid, in the folder of what was built; why there is no judge was told where
-/// there is none.
+/// Our library for SimGrid, in the folder of what was built; the reason for a missing judge was
+/// printed before.
 pub fn object(folder: &Path) -> Option<PathBuf> {
     if !is_there() {
-        eprintln!("error: SimGrid's smpirun cannot be started: nobody could judge");
+        eprintln!("error: SimGrid's smpirun cannot be started: there is no judge");
         eprintln!("try:   apt-get install libsimgrid-dev");
         return None;
     }
@@ -44,7 +44,7 @@ fn is_old(folder: &Path, program: &Path) -> bool {
     built(&folder.join("liblaneway_smpi.so")) < built(program)
 }
 
-/// A platform as files for SimGrid, removed at the end, and what SimGrid is told beside.
+/// A platform as files for SimGrid, removed at the end, and its options.
 pub struct Exported {
     folder: PathBuf,
     ranks: u32,

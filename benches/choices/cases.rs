@@ -30,7 +30,7 @@ pub fn all() -> Vec<(&'static str, Drawn)> {
     ]
 }
 
-/// Sites of so many hosts with these cards.
+/// Sites of these numbers of hosts with these cards.
 fn plan(counts: &[usize], latencies_us: &[f64], rate: f64) -> Plan {
     let mut plan = Plan { eager: 64 * KB, ..Plan::default() };
     for (site, (&count, us)) in counts.iter().zip(latencies_us).enumerate() {

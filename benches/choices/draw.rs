@@ -65,7 +65,7 @@ pub struct Drawn {
     pub what: String,
     /// The site of each host, in the order of the file.
     pub sites: Vec<String>,
-    /// Measuring is not told of the sites.
+    /// Measuring does not get the sites.
     pub are_sites_found: bool,
     /// Latencies show the sites: otherwise measuring may say that there are none.
     pub can_sites_be_found: bool,
@@ -89,13 +89,13 @@ impl Drawn {
         made.draw_rest(dice);
         let order = made.order(dice);
         let calls = made.draw_calls(dice, seed, is_large, &order);
-        let is_told = dice.is(0.5);
+        let are_sites_given = dice.is(0.5);
         let counts = made.plan.sites.iter().map(|site| site.count.to_string());
         let counts = counts.collect::<Vec<String>>().join(", ");
         let mut drawn = Drawn::of(&made.plan, &order, calls);
         drawn.what = format!("sites of {counts}; {}", made.what.join(", "));
         drawn.is_simgrids = made.is_simgrids;
-        drawn.are_sites_found = !is_told && made.plan.can_sites_be_found();
+        drawn.are_sites_found = !are_sites_given && made.plan.can_sites_be_found();
         drawn
     }
 

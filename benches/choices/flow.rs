@@ -266,7 +266,7 @@ impl Pipes {
         carried >= (1.0 - ROUNDING) * wanted
     }
 
-    /// The least time that carries all, and the hosts that are cut off just before it; none where
+    /// The least time that carries all, and the hosts that are cut off just before it; `None` if
     /// it is no more than `known`.
     fn time(&mut self, aggregate: Option<f64>, known: f64) -> Option<(f64, Vec<bool>)> {
         if self.wanted == 0.0 || self.carries(known.max(0.0), aggregate) {

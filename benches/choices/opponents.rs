@@ -139,7 +139,7 @@ impl Ground<'_> {
         first.map_or(f64::INFINITY, |id| self.platform.resources()[*id as usize].rate)
     }
 
-    /// The seconds that an opponent takes; none where it does not serve the call, has too many
+    /// The seconds that an opponent takes; `None` if it does not serve the call, has too many
     /// rounds, or takes longer than a limit.
     pub fn time(&self, opponent: &Opponent, limit: f64) -> Option<f64> {
         let Opponent { algorithm, params, order, places } = opponent;

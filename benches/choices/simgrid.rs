@@ -31,9 +31,9 @@ pub fn times(
     names.sort_unstable();
     names.dedup();
     let exported = Exported::new(platform, &format!("choices-{name}"))?;
-    // The folder is named so in `Exported`; what ranks are told is another file.
+    // The folder is named so in `Exported`; what ranks get is another file.
     let file =
-        std::env::temp_dir().join(format!("laneway-told-{name}-{}.toml", std::process::id()));
+        std::env::temp_dir().join(format!("laneway-given-{name}-{}.toml", std::process::id()));
     std::fs::write(&file, text).map_err(|error| error.to_string())?;
     let (size, root, spec) =
         (call.size.to_string(), call.root.to_string(), format!("file:{}", file.display()));

@@ -133,7 +133,7 @@ fn both(rate: f64) -> Rates {
     Rates { out: rate, into: rate }
 }
 
-/// Sites of so many hosts with cards of 10 MB/s, 1 ms inside and 5 ms between.
+/// Sites of these numbers of hosts with cards of 10 MB/s, 1 ms inside and 5 ms between.
 fn wires(counts: &[usize]) -> Wires {
     let site = |_: &usize| WiredSite { latency: 1e-3, switch: None, uplink: None };
     let host = |site: usize| WiredHost { site, card: both(10.0 * MB), wan: None };

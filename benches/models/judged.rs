@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use laneway_stats::{quantile, sorted};
 
-/// So many of the worst are shown.
+/// The number of the worst that are shown.
 const WORST: usize = 10;
 
 /// The most that the errors may be, in the middle and at the 95th percentile.
@@ -30,7 +30,7 @@ pub struct Judged {
     pub can_hold: bool,
     /// Whether the fit says that it does.
     pub holds: bool,
-    /// Parameters whose intervals hold the truth, and all; none where it is not known.
+    /// Parameters whose intervals hold the truth, and all; zero if it is not known.
     pub known: [u32; 2],
     pub cells: Vec<Cell>,
 }

@@ -12,7 +12,7 @@ use laneway_stats::{SplitMix64, median};
 use crate::clusters;
 use crate::judged::{Cell, Judged};
 
-/// A call takes what it takes in the middle of so many times.
+/// The number of runs of a call, of which the median counts.
 const TIMES: u64 = 9;
 /// Half the interval of each measured time over the time.
 const PRECISION: f64 = 0.02;

@@ -54,7 +54,7 @@ struct Lab {
     mptcp: Mptcp,
 }
 
-/// Whether MPTCP can be measured; it is told once why not.
+/// Whether MPTCP can be measured; the reason why not is printed once.
 struct Mptcp(Cell<bool>);
 
 impl Mptcp {
@@ -277,7 +277,7 @@ fn used() -> f64 {
 
 /// Bytes a second of messages of 1 MiB one way, and seconds of a processor for a gigabyte.
 fn our_rate(lab: &Lab) -> Result<(f64, f64), String> {
-    let (tell, told) = mpsc::channel();
+    let (sender, counters) = mpsc::channel();
     let send = |end: &mut End| {
         for _ in 0..WINDOW {
             _ = end.send(vec![7; LARGE]);
@@ -292,7 +292,7 @@ fn our_rate(lab: &Lab) -> Result<(f64, f64), String> {
         }
         let (seconds, cost) = (begun.elapsed().as_secs_f64(), used() - before);
         let counters = *end.endpoint.get(end.id).expect("open").counters();
-        _ = tell.send(counters);
+        _ = sender.send(counters);
         (bytes as f64 / seconds, cost / (bytes as f64 / 1e9))
     };
     let receive = |end: &mut End| {
@@ -309,7 +309,7 @@ fn our_rate(lab: &Lab) -> Result<(f64, f64), String> {
     };
     let figures = ours(lab, Waiting::Sleeping, true, send, receive)?;
     if std::env::var_os("LANEWAY_COUNTERS").is_some() {
-        eprintln!("{:?}", told.recv());
+        eprintln!("{:?}", counters.recv());
     }
     Ok(figures)
 }

@@ -97,7 +97,7 @@ fn raw(address: SocketAddrV4) -> libc::sockaddr_in {
 
 /// At every address: the second subflow goes to another one than the first.
 fn listen() -> io::Result<TcpListener> {
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just made and has no other owner.
     let listener = unsafe { TcpListener::from_raw_fd(socket()?) };
     let (fd, raw) = (listener.as_raw_fd(), raw(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)));
     // SAFETY: the address is as long as is said.
@@ -112,7 +112,7 @@ fn listen() -> io::Result<TcpListener> {
 }
 
 fn open(to: SocketAddrV4) -> io::Result<TcpStream> {
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just made and has no other owner.
     let stream = unsafe { TcpStream::from_raw_fd(socket()?) };
     // It bounds the call below as well.
     stream.set_write_timeout(Some(LIMIT))?;

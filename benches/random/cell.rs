@@ -24,7 +24,7 @@ pub struct Cell {
     pub flags: String,
     pub time_us: f64,
     pub truth_us: f64,
-    /// None where the command tells none.
+    /// `None` if the command gives none.
     pub bound: Option<Bound>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::cell::Cell;
 
-/// Where ways are symmetric and nobody else sends: the largest error of any cell, and the largest
-/// parts of cells that fall back on another method and that carry a flag.
+/// Where ways are symmetric and without other traffic: the largest error of any cell, and the
+/// largest parts of cells that fall back on another method and that carry a flag.
 pub const MOST_ERROR: f64 = 0.002;
 pub const MOST_FALLEN: f64 = 0.01;
 pub const MOST_FLAGGED: f64 = 0.02;
@@ -16,7 +16,7 @@ pub struct Judged {
     pub platform: String,
     /// One line that does it again.
     pub replay: String,
-    /// Ways are symmetric, and nobody else sends.
+    /// Ways are symmetric, and there is no other traffic.
     pub exact: bool,
     pub cells: Vec<Cell>,
 }
@@ -56,13 +56,13 @@ impl Tally {
             self.outside += 1;
             faults.push(match cell.bound {
                 Some(bound) => format!("outside {:.3} to {:.3}", bound.low_us, bound.high_us),
-                None => "no bound told".to_string(),
+                None => "no bound given".to_string(),
             });
         }
         if exact {
             self.exact_cells += 1;
             let error = cell.error();
-            // What is not a number is no small error.
+            // NaN is a large error.
             if error.is_nan() || error > self.worst_error {
                 self.worst_error = error;
             }

@@ -2,8 +2,8 @@
 //! SimGrid's, fresh ones in every run.
 //!
 //! `LANEWAY_SEED=7` begins with that seed, and does one platform of each simulator unless
-//! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` does that one.
-//! Ends with code 1 where a claim does not hold; each cell that breaks one is told with a line that
+//! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` does that one. Ends
+//! with code 1 where a claim does not hold; each cell that breaks one is printed with a line that
 //! does its platform again.
 
 mod cell;

@@ -28,7 +28,7 @@ pub fn measure(laneway: &Path, seed: u64) -> Result<Judged, String> {
         .output()
         .map_err(|error| error.to_string())?;
     let replay = format!("laneway {}", args.join(" "));
-    // What a budget was too short for is told by 4, and must lie inside its bound as well.
+    // A budget that was too short gives code 4, and must lie inside its bound as well.
     if !matches!(output.status.code(), Some(0 | 4)) {
         let err = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}: {}\n  {replay}", output.status, err.trim()));

@@ -1,4 +1,4 @@
-//! The same platforms under SimGrid, which nobody here wrote; without background and costs of
+//! The same platforms under SimGrid, an independent simulator; without background and costs of
 //! hosts, which it has not, and with its own collectives.
 
 use std::path::Path;

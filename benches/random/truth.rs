@@ -18,7 +18,7 @@ const CALLS: [u32; 2] = [500, 2_000];
 const MANY: u32 = 10_000;
 /// How sure the fewer must be.
 const LEVEL: f64 = 0.9999;
-/// Starts are so many times the printed time apart; and on top up to so many periods of others.
+/// The distance of starts in printed times; and on top up to this number of periods of others.
 const APART: f64 = 3.0;
 const PERIODS: f64 = 3.0;
 
@@ -40,7 +40,7 @@ pub fn true_median_us(platform: &Platform, cell: &Cell) -> Result<f64, String> {
     Ok(us(&isolated(platform, cell, MANY)?))
 }
 
-/// The times of so many isolated calls.
+/// The times of `count` isolated calls.
 fn isolated(platform: &Platform, cell: &Cell, count: u32) -> Result<Vec<f64>, String> {
     let kind = Kind::by_name(&cell.op).ok_or_else(|| format!("no operation {}", cell.op))?;
     let shape = Shape::new(kind, platform.hosts(), cell.size_bytes);

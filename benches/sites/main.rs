@@ -20,7 +20,7 @@ use laneway_benches::smpirun::{built, object};
 use laneway_stats::{median, quantile, sorted};
 
 const CONFIGS: usize = 500;
-/// So many of the worst are shown.
+/// The number of the worst that are shown.
 const WORST: usize = 10;
 
 fn main() -> ExitCode {

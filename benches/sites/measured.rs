@@ -16,7 +16,7 @@ use crate::config::{BESIDE_EACH_OTHER, Config, SIMGRIDS_WAY};
 /// Of each figure; the smallest and the largest of five enclose the median in 15 of 16 cases.
 const REPS: u32 = 5;
 /// Others take so large a part of every link, in messages that take so long at a way's rate. More
-/// of a link that many ways share is no noise: the choice is judged without them.
+/// of a link that many ways share is not noise: the choice is judged without them.
 const LOAD: f64 = 0.03;
 const BURST_SECONDS: f64 = 2e-3;
 
@@ -69,7 +69,7 @@ fn busy(config: &Config, random: &mut SplitMix64) -> String {
     text
 }
 
-/// Sites are told, as with `--sites`: one that has a single host cannot be found.
+/// Sites are given, as with `--sites`: one that has a single host cannot be found.
 fn find(platform: &Platform) -> Result<Found, String> {
     let site = |host: u32| {
         let site = platform.site_of(host).unwrap_or(0) as usize;

@@ -20,7 +20,7 @@ pub trait Climb: Send + Sync {
     fn child(&self, place: u32, i: u32) -> u32;
 }
 
-/// Everybody hangs at one place.
+/// All ranks are children of one place.
 pub struct Star {
     pub ranks: u32,
     pub centre: u32,

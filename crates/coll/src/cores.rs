@@ -54,7 +54,7 @@ impl Cores {
         if group.contains(&self.kept) { self.kept } else { group.start }
     }
 
-    /// The core that `rank` folds into; none where it is one itself.
+    /// The core that `rank` folds into; `None` if it is one itself.
     pub fn above(self, rank: Rank) -> Option<Rank> {
         Some(self.rank(self.of(rank))).filter(|&core| core != rank)
     }
@@ -67,7 +67,7 @@ pub fn nearest_first(own: u32, i: u32) -> u32 {
     if i < own { own - 1 - i } else { i + 1 }
 }
 
-/// How often 1 must double to reach so many ranks: the rounds of a pattern with doubling distances.
+/// The rounds of a pattern with doubling distances over `ranks` ranks.
 pub fn doublings(ranks: u32) -> u32 {
     32 - ranks.saturating_sub(1).leading_zeros()
 }

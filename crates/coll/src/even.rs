@@ -12,7 +12,7 @@ pub struct Even {
 }
 
 impl Even {
-    /// The shape's vector in so many parts, at least one.
+    /// The shape's vector in `parts` parts, at least one.
     pub fn new(shape: &Shape, parts: u32) -> Even {
         let element = u64::from(shape.element);
         let (elements, parts) = (shape.vector() / element, u64::from(parts));

@@ -25,7 +25,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The exchange of these messages between so many ranks.
+    /// The exchange of these messages between `ranks` ranks.
     pub fn new(ranks: u32, list: &[Message]) -> Result<Messages, Refusal> {
         let mut recvs = vec![Vec::new(); ranks as usize];
         let mut sends = recvs.clone();

@@ -120,7 +120,7 @@ impl Parameter {
 /// Values for the parameters. An algorithm reads those that it declares and no others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    /// None where it was never set.
+    /// `None` if it was never set.
     values: [Option<u64>; Parameter::ALL.len()],
 }
 
@@ -197,7 +197,7 @@ impl Serialize for Params {
 pub enum Counts {
     /// Its own, as MPI gives them.
     Own,
-    /// Everybody's: relays need a prologue that shares them where blocks differ.
+    /// All ranks': relays need a prologue that shares them where blocks differ.
     All,
 }
 

@@ -14,7 +14,7 @@ impl Circle {
         [before, a.max(past) - past..b.max(past) - past]
     }
 
-    /// Their blocks in a buffer that holds everybody's by rank.
+    /// Their blocks in a buffer that holds all ranks' by rank.
     pub fn spans(self, blocks: &Blocks, buf: Buf, a: u32, b: u32) -> [Span; 2] {
         self.runs(a, b).map(|run| blocks.span(buf, run.start, run.end))
     }

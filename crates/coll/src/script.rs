@@ -1,4 +1,4 @@
-//! Schedules that are written down: what a rank does is listed when somebody first asks for it.
+//! Schedules that are written down: a rank's steps are listed on first use.
 //!
 //! For patterns that follow where ranks are, and so have no formula. A rank that executes one lists
 //! its own part alone.

@@ -1,4 +1,4 @@
-//! Everybody sends to everybody directly: to the next rank first, from the one before first, so
+//! Every rank sends to every other directly: to the next rank first, from the one before first, so
 //! that no rank is the target of all at once.
 
 use laneway_core::{Blocks, Buf, Matrix, Phases, Rank, Round, Schedule, Span, span};
@@ -21,7 +21,7 @@ impl Ends for Matrix {
     }
 }
 
-/// An allgather's: everybody is sent the same.
+/// An allgather's: all ranks get the same.
 impl Ends for Blocks {
     fn sent(&self, source: Rank, _destination: Rank) -> Span {
         span(Buf::In, 0, self.len(source))

@@ -1,6 +1,6 @@
 //! Trees over places 0 to p - 1, each a pure formula for parents and children.
 
-/// A tree rooted at place 0 (but for the in-order one). Subtrees need not be known to anybody.
+/// A tree rooted at place 0 (but for the in-order one). Its nodes need not know their subtrees.
 pub trait Tree: Send + Sync {
     /// None for the root.
     fn parent(&self, place: u32) -> Option<u32>;
@@ -15,7 +15,7 @@ pub trait Tree: Send + Sync {
     }
 }
 
-/// Everybody hangs at the root.
+/// All ranks are children of the root.
 pub struct Flat(pub u32);
 
 impl Tree for Flat {
@@ -30,7 +30,7 @@ impl Tree for Flat {
     }
 }
 
-/// So many chains of near-equal length that all hang at the root.
+/// Chains of near-equal length that all begin at the root.
 pub struct Chains {
     ranks: u32,
     chains: u32,

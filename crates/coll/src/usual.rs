@@ -1,5 +1,5 @@
 //! What most MPI libraries would take for a call: the thresholds that MPICH has published, rounded.
-//! A place to begin where nobody has measured yet.
+//! Defaults for clusters without measurements.
 
 use laneway_core::{Collective, Shape};
 

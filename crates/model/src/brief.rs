@@ -4,11 +4,11 @@ use laneway_core::{Row, Value};
 
 use crate::model::Fitted;
 
-/// Pairs are listed one by one for up to so many hosts.
+/// The number of hosts up to which pairs are listed one by one.
 const FEW_HOSTS: usize = 3;
 /// How far from the median a value of a pair is listed, beyond its interval.
 const FAR: f64 = 0.2;
-/// At most so many values that are far are listed, the farthest.
+/// The largest number of far values that are listed, the farthest.
 const MOST_LISTED: usize = 20;
 
 /// What a screen shows of a model's parameters.
@@ -17,7 +17,7 @@ pub struct Brief {
     /// Parameters of hosts; of pairs the median with the least and the most, then the values that
     /// are far from it.
     pub rows: Vec<Row>,
-    /// What is left out, as a sentence; none where all is shown.
+    /// What is left out, as a sentence; `None` if all is shown.
     pub left_out: Option<String>,
 }
 

@@ -85,7 +85,7 @@ impl Row {
     }
 }
 
-/// From so many bytes on another algorithm is the fastest.
+/// The length from which another algorithm is the fastest.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Crossover {

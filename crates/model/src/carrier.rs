@@ -118,11 +118,13 @@ mod tests {
 
     #[test]
     fn messages_that_meet_on_a_card_have_what_it_carries_in_the_long_run() {
-        let near = |found: f64, told: f64| assert!((found - told).abs() < 1e-9, "{found}, {told}");
+        let near = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-9, "{found}, {expected}")
+        };
         near(seconds(true, 1), 5.0);
         near(seconds(false, 1), 5.0);
         near(seconds(true, 2), 10.0);
-        // The first of them met nobody.
+        // The first of them met no contention.
         near(seconds(false, 2), 15.0);
     }
 }

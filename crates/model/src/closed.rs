@@ -10,7 +10,7 @@ use crate::lmo::Lmo;
 use crate::model::Model;
 use crate::parameter::End;
 
-/// The seconds of a call with root 0 and equal blocks (or one vector) of so many bytes; none where
+/// The seconds of a call with root 0 and equal blocks (or one vector) of `bytes` bytes; `None` if
 /// there is no formula. `eager_bytes` is the longest message that leaves before its receive.
 pub fn closed_form(
     model: &Model,
@@ -39,7 +39,7 @@ pub fn closed_form(
                 _ => None,
             }
         }
-        // o + (p - 1) (m - 1) G + (p - 2) g + L + o, where the gap is no shorter than the overhead.
+        // o + (p - 1) (m - 1) G + (p - 2) g + L + o, where the gap is at least the overhead.
         (Model::LogGp(loggp), Collective::Scatter, "linear") => {
             let between = (bytes - 1) as f64 * loggp.per_byte.value;
             let step = between + loggp.gap.value;

@@ -62,8 +62,8 @@ pub fn compare(experiments: &Experiments, cells: &[Cell]) -> Compared {
     ModelKind::ALL.into_iter().map(one).collect()
 }
 
-/// Collective: every algorithm of the operations at every size, each for its part of so many
-/// seconds at most; rank 0 has the cells.
+/// Collective: every algorithm of the operations at every size, each for its part of the time
+/// at most; rank 0 has the cells.
 pub fn time_calls(
     comm: &dyn Comm,
     ops: &[Collective],

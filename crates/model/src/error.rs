@@ -26,7 +26,7 @@ pub enum ModelError {
     DoesNotHold { worst: String, residual: f64, limit: f64 },
     /// A model of other hosts.
     Ranks { model: u32, asked: u32 },
-    /// A file that is no model.
+    /// A file that is not a model.
     File { name: String, line: u32, why: String },
     /// An algorithm that does not serve the call.
     Refused { why: String },
@@ -48,7 +48,7 @@ impl ModelError {
             ),
             ModelError::Sample { experiment, value } => usage(
                 "the model cannot be fitted",
-                format!("{experiment} took {value} s, which is no time"),
+                format!("{experiment} took {value} s, which is not a time"),
                 "measure again; a clock that was set meanwhile gives such figures",
             ),
             ModelError::TooFewRanks { ranks, needed, experiment } => usage(

@@ -14,10 +14,10 @@ use crate::probe::Direction;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
-    /// So many bytes out and so many back, between two ranks.
+    /// A number of bytes out and a number back, between two ranks.
     RoundTrip { out_bytes: u64, back_bytes: u64 },
-    /// So many bytes out and an empty message back, between two ranks, at one of many sizes: what
-    /// changes with the size.
+    /// A number of bytes out and an empty message back, between two ranks, at one of many sizes:
+    /// what changes with the size.
     Curve { bytes: u64 },
     /// How long a send keeps the first of two ranks.
     SendOverhead { bytes: u64 },
@@ -106,13 +106,13 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Whether somebody else has slowed down some of the repetitions.
+    /// Whether other traffic has slowed down some of the repetitions.
     pub fn is_disturbed(&self) -> bool {
         is_slowed(self.time.value, self.fastest)
     }
 }
 
-/// Whether somebody else has a part in a mean, which is above the fastest repetition then.
+/// Whether other traffic has a part in a mean, which is above the fastest repetition then.
 pub(crate) fn is_slowed(mean: f64, fastest: f64) -> bool {
     const UNDISTURBED: f64 = 0.005;
     mean > fastest * (1.0 + UNDISTURBED)
@@ -162,7 +162,7 @@ impl Experiments {
         self.timed.iter().filter(|timed| !timed.held_back)
     }
 
-    /// The same as if nobody had disturbed: every time is that of the fastest repetition.
+    /// The same as if undisturbed: every time is that of the fastest repetition.
     pub(crate) fn undisturbed(&self) -> Experiments {
         let mut quiet = self.clone();
         quiet.timed.iter_mut().for_each(|timed| timed.time = Parameter::exact(timed.fastest));

@@ -49,7 +49,7 @@ impl Schedule for Overtake {
     }
 }
 
-/// The first of two ranks sends two messages of so many bytes at once, and has an empty answer when
+/// The first of two ranks sends two messages of `bytes` bytes at once, and has an empty answer when
 /// both are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

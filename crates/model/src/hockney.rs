@@ -23,7 +23,7 @@ pub struct Lines {
 /// A start and a time for each byte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hockney {
-    /// How many hosts, where each pair has its own lines; none where all have the same.
+    /// How many hosts, if each pair has its own lines; `None` if all have the same.
     pub hosts: Option<u32>,
     /// Of ranks i < j by i and then j, or one.
     pub lines: Vec<Lines>,

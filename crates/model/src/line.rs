@@ -29,7 +29,7 @@ struct Sums {
 }
 
 impl Line {
-    /// The seconds of so many bytes.
+    /// The seconds of `bytes` bytes.
     pub fn at(&self, bytes: u64, end: crate::End) -> f64 {
         self.startup.at(end) + self.per_byte.at(end) * bytes as f64
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn one_size_is_no_line() {
+    fn one_size_is_not_a_line() {
         let same = vec![(8, Parameter::exact(1e-6)); 4];
         assert!(matches!(Line::fit(&same), Err(ModelError::Sizes { .. })));
         assert!(matches!(Line::fit(&[]), Err(ModelError::Sizes { .. })));

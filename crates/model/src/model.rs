@@ -108,7 +108,7 @@ impl Model {
         }
     }
 
-    /// How many hosts it knows one by one; none where it is the same for any number.
+    /// How many hosts it knows one by one; `None` if it is the same for any number.
     pub fn hosts(&self) -> Option<u32> {
         match self {
             Model::Hockney(hockney) => hockney.hosts,
@@ -138,7 +138,7 @@ impl Model {
         }
     }
 
-    /// What an experiment takes by the model; none where it cannot tell.
+    /// What an experiment takes by the model; `None` if the model has no prediction.
     pub(crate) fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
         self.says_at(timed, eager_bytes, End::Value)
     }

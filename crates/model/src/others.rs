@@ -17,19 +17,19 @@ use crate::network::{Card, ModelNetwork};
 use crate::parameter::{End, Parameter};
 use crate::probe::Direction;
 
-/// A call is run so many times, and no more than the first number where they agree to a part.
+/// The number of runs of a call, and of the first ones if they agree to a part.
 const FEW: usize = 3;
 const TIMES: usize = 9;
 const AGREED: f64 = 0.02;
-/// Where so many messages of others pass a card during a call, one run is like the other.
+/// The number of messages of others on a card during a call from which one run is like the other.
 const MANY: f64 = 1000.0;
 /// No more pass one card during a call: fewer and longer ones are the same then.
 const MOST: f64 = 4000.0;
 /// A card of less load tells nothing of those who load it.
 const LOADED: f64 = 0.02;
 
-/// Bytes of the messages that others send; none where nobody disturbs. The widest fan of each card
-/// tells them, by how much its times differ.
+/// Bytes of the messages that others send; `None` without other traffic. The widest fan of each
+/// card gives them, by how much its times differ.
 pub(crate) fn find(experiments: &Experiments, lmo: &Lmo) -> Option<Parameter> {
     let mut found = Vec::new();
     for (rank, host) in (0..).zip(&lmo.hosts) {
@@ -81,7 +81,7 @@ impl Lmo {
         Ok(times)
     }
 
-    /// As the engine sees it while nobody else sends.
+    /// As the engine sees it without other traffic.
     fn free(&self, eager_bytes: u64) -> ModelNetwork {
         let mut network = self.network(eager_bytes, End::Low);
         for (number, host) in self.hosts.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Lmo {
         network
     }
 
-    /// Those who load the cards during so many seconds.
+    /// The senders that load the cards during `seconds` seconds.
     fn senders(&self, bytes: f64, seconds: f64) -> Vec<Background> {
         let elsewhere = self.hosts.len() as HostId;
         let mut loaded = Vec::new();
@@ -127,8 +127,8 @@ impl Lmo {
 }
 
 impl Host {
-    /// Seconds a byte of its card while nobody else sends, and the part that others take of it;
-    /// none where no limit was seen.
+    /// Seconds a byte of its card without other traffic, and the part that others take of it;
+    /// `None` if no limit was seen.
     fn free_card(&self, direction: Direction) -> Option<(f64, f64)> {
         let (card, load) = self.card(direction);
         card.map(|card| (card.value * (1.0 - load.value), load.value))
@@ -192,12 +192,12 @@ mod tests {
         Fan { ranks: HOSTS, members: (0..HOSTS).collect(), bytes, direction: Direction::Out }
     }
 
-    fn near(found: f64, told: f64, part: f64) {
-        assert!((found / told - 1.0).abs() < part, "{found}, {told}");
+    fn near(found: f64, expected: f64, part: f64) {
+        assert!((found / expected - 1.0).abs() < part, "{found}, {expected}");
     }
 
     #[test]
-    fn long_calls_have_what_the_loads_leave_and_short_ones_meet_nobody() {
+    fn long_calls_have_what_the_loads_leave_and_short_ones_meet_no_contention() {
         let quiet = |bytes: u64| 8.0 * bytes as f64 * CARD;
         let long = times(&fan(1 << 20), quiet(1 << 20));
         near(median(&long).expect("some"), quiet(1 << 20) / (1.0 - LOAD), 0.03);

@@ -62,7 +62,7 @@ impl Parameter {
         }
     }
 
-    /// The sum of parameters, each so many times; what they are off is taken as independent.
+    /// The weighted sum of parameters; their errors are taken as independent.
     pub fn sum(terms: &[(f64, Parameter)]) -> Parameter {
         let value = terms.iter().map(|(factor, term)| factor * term.value).sum();
         let square = |(factor, term): &(f64, Parameter)| (factor * term.half()).powi(2);
@@ -75,7 +75,7 @@ impl Parameter {
         Parameter { value: value + more, low: low + more, high: high + more }
     }
 
-    /// So many times as much.
+    /// Multiplied by a factor.
     pub fn scaled(self, factor: f64) -> Parameter {
         Parameter::sum(&[(factor, self)])
     }

@@ -9,7 +9,7 @@ use crate::lmo::{Lmo, pairs};
 use crate::model::{Fitted, Model, ModelKind};
 use crate::parameter::Parameter;
 
-/// Names of a platform have at most so many letters.
+/// The largest number of letters in a platform's name.
 const MOST_LETTERS: usize = 48;
 
 /// A byte that takes less than this is written as taking no time: platforms have no faster rate.

@@ -1,7 +1,7 @@
 //! PLogP: a latency, and the gap g(m) as a function of the size: T = L + g(m).
 //!
 //! g(m) has all that a message takes at either end, so that o_s(m) and o_r(m) lie within it; they
-//! are kept for whoever asks. Between two sizes that were measured is a line, and after the last it
+//! are kept for later use. Between two sizes that were measured is a line, and after the last it
 //! goes on. One set for all ranks: the middle of what was measured.
 
 use crate::error::ModelError;

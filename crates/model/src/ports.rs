@@ -24,7 +24,7 @@ pub(crate) struct Passage {
     pub into: f64,
 }
 
-/// The passage of a message from one host to another, of so many bytes.
+/// The passage of a message from one host to another, by its length.
 pub(crate) type Passages<'m> = dyn Fn(HostId, HostId, u64) -> Passage + 'm;
 
 /// A message under way.

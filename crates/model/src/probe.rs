@@ -13,7 +13,7 @@ pub enum Direction {
     In,
 }
 
-/// The first member sends so many bytes to each of the others, all at once, and has an empty answer
+/// The first member sends a message to each of the others, all at once, and has an empty answer
 /// of each (point-to-two, for three members); or it asks each by an empty message, and has the
 /// bytes of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Schedule for Shift {
     }
 }
 
-/// Between two ranks, so many bytes out and so many back.
+/// Between two ranks, a number of bytes out and a number back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trip {
     pub out_bytes: u64,

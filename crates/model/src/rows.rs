@@ -8,7 +8,7 @@ use crate::model::{Fitted, Model};
 use crate::parameter::Parameter;
 use laneway_core::{Rank, Row, Value};
 
-/// Which unit a parameter is told in, and how many of it a second has.
+/// The unit in which a parameter is shown, and how many of it a second has.
 const TIME: (&str, f64) = ("us", 1e6);
 const OF_A_BYTE: (&str, f64) = ("ns/B", 1e9);
 const PERCENT: (&str, f64) = ("%", 100.0);

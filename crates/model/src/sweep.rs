@@ -15,11 +15,11 @@ use crate::meter::Meter;
 use crate::model::Fitted;
 use crate::parameter::{LEVEL, Parameter};
 
-/// A call that takes so many times what the model says has escalated.
+/// A call that takes this multiple of what the model says has escalated.
 const ESCALATED: f64 = 2.0;
 /// Fewer escalations than this part are chance.
 const LEAST_PART: f64 = 0.03;
-/// A step that is a smaller part of the time is no leap.
+/// A step that is a smaller part of the time is not a leap.
 const LEAST_LEAP: f64 = 0.2;
 
 /// Times of single calls of one size.
@@ -52,7 +52,7 @@ impl Escalation {
     }
 }
 
-/// Linear scatters of more than so many bytes take so much longer.
+/// Linear scatters of more than this number of bytes take this much longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Leap {
@@ -62,8 +62,8 @@ pub struct Leap {
     pub seconds: Parameter,
 }
 
-/// Collective: so many single calls of the linear algorithm of scatter or gather for each size,
-/// each from a common start; tells how far it is. On rank 0 the times; nothing elsewhere.
+/// Collective: `count` single calls of the linear algorithm of scatter or gather for each size,
+/// each from a common start; reports its progress. On rank 0 the times; nothing elsewhere.
 pub fn sweep(
     comm: &dyn Comm,
     collective: Collective,
@@ -181,7 +181,7 @@ impl Fitted {
     }
 }
 
-/// The part that so many of all are, with Wilson's interval.
+/// The part that `some` are of `all`, with Wilson's interval.
 fn part(some: usize, all: usize) -> Parameter {
     let (count, value) = (all.max(1) as f64, some as f64 / all.max(1) as f64);
     let z = t_quantile(0.5 + LEVEL / 2.0, 1e6).unwrap_or(2.0);

@@ -58,7 +58,7 @@ fn older_files_have_one_time_of_a_byte() {
     }
 }
 
-/// Every line taken out, and every number spoilt: a mistake is told, and nothing panics.
+/// Every line taken out, and every number spoilt: an error is reported, and nothing panics.
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
     for fitted in all_models(3, 4) {

@@ -26,7 +26,7 @@ struct Seen(Mutex<Vec<(u64, u64)>>);
 
 impl Observer for Seen {
     fn progress(&self, done: u64, all: u64, _what: &str) {
-        self.0.lock().expect("nobody panics").push((done, all));
+        self.0.lock().expect("the lock is not poisoned").push((done, all));
     }
 }
 
@@ -39,9 +39,9 @@ fn an_estimation_tells_how_far_it_is() {
         _ => estimate(comm, &request),
     });
     assert!(run.expect("it ends").results.into_iter().all(|found| found.is_ok()));
-    let told = seen.0.into_inner().expect("nobody panics");
-    assert!(told.len() > 10 && told.iter().all(|(done, all)| done <= all), "{told:?}");
-    assert!(told.windows(2).all(|two| two[0].0 < two[1].0), "{told:?}");
+    let reports = seen.0.into_inner().expect("the lock is not poisoned");
+    assert!(reports.len() > 10 && reports.iter().all(|(done, all)| done <= all), "{reports:?}");
+    assert!(reports.windows(2).all(|two| two[0].0 < two[1].0), "{reports:?}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn a_file_without_it_is_in_order() {
 fn a_file_says_what_others_send() {
     let mut saved = fitted(&cluster(1, true, false));
     let Model::Lmo(lmo) = &mut saved.model else { panic!("LMO was asked for") };
-    assert_eq!(lmo.others, None, "nobody else is there");
+    assert_eq!(lmo.others, None, "no other traffic is there");
     lmo.others = Some(Parameter { value: 12e3, low: 10e3, high: 15e3 });
     lmo.hosts[1].load_in = Parameter { value: 0.25, low: 0.125, high: 0.5 };
     lmo.pairs[0].free = [lmo.pairs[0].there.value / 2.0, lmo.pairs[0].back.value];

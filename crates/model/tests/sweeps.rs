@@ -46,12 +46,12 @@ fn the_region_of_escalations_is_found() {
         assert_eq!(again.probability, found.probability);
         let call = Call::new(Collective::Gather, 16);
         let rows = predict_all(&loaded, &call, &[1, found.from_bytes]).expect("rows");
-        let told = |bytes: u64, name: &str| {
+        let is_flagged = |bytes: u64, name: &str| {
             let row = rows.iter().find(|row| row.bytes == bytes && row.algorithm.name == name);
             row.expect("a row").escalation.is_some()
         };
-        assert!(told(found.from_bytes, "linear") && !told(1, "linear"));
-        assert!(!told(found.from_bytes, "binomial"));
+        assert!(is_flagged(found.from_bytes, "linear") && !is_flagged(1, "linear"));
+        assert!(!is_flagged(found.from_bytes, "binomial"));
     }
 }
 

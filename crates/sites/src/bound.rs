@@ -54,7 +54,7 @@ impl Bound {
 pub enum BoundError {
     /// Ranks have a block and a host each.
     Ranks { blocks: usize, hosts: usize },
-    /// A root that is no rank.
+    /// A root that is not a rank.
     Root { root: u32, ranks: usize },
     /// A rank on a host that the platform does not have.
     Host { rank: usize, host: HostId, hosts: usize },

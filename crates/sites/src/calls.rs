@@ -345,13 +345,13 @@ mod tests {
 
     type LanesResult = Result<LaneTimes, LanesError>;
 
-    /// The last that was told: steps done, and steps in all.
+    /// The last progress report: steps done, and steps in all.
     #[derive(Default)]
     struct Last(std::sync::Mutex<(u64, u64)>);
 
     impl Observer for Last {
         fn progress(&self, done: u64, all: u64, _what: &str) {
-            *self.0.lock().expect("nobody panics") = (done, all);
+            *self.0.lock().expect("the lock is not poisoned") = (done, all);
         }
     }
 
@@ -363,7 +363,7 @@ mod tests {
         let calls = Calls { platform: &platform, operations, sizes, root: 0, blocks: &[] };
         let last = Last::default();
         calls.choose(false, &last).expect("choices");
-        let (done, all) = *last.0.lock().expect("nobody panics");
+        let (done, all) = *last.0.lock().expect("the lock is not poisoned");
         assert!(done == all && all > 8, "{done} of {all}");
     }
 

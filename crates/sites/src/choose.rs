@@ -94,8 +94,8 @@ pub struct Choice {
 #[non_exhaustive]
 pub enum ChoiceError {
     /// No algorithm serves the call.
-    Nobody(String),
-    /// The lower bound could not be told.
+    Unserved(String),
+    /// The lower bound could not be computed.
     Bound(BoundError),
     /// The platform or the call makes no sense.
     Call(String),
@@ -104,7 +104,7 @@ pub enum ChoiceError {
 impl fmt::Display for ChoiceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChoiceError::Nobody(why) => write!(f, "no algorithm serves this call: {why}"),
+            ChoiceError::Unserved(why) => write!(f, "no algorithm serves this call: {why}"),
             ChoiceError::Bound(error) => error.fmt(f),
             ChoiceError::Call(why) => f.write_str(why),
         }
@@ -169,7 +169,7 @@ impl<'a> Sites<'a> {
         params: &Params,
     ) -> Result<Box<dyn Schedule>, ChoiceError> {
         let schedule = algorithm.placed(shape, params, &self.placement);
-        schedule.map_err(|refusal| ChoiceError::Nobody(refusal.0))
+        schedule.map_err(|refusal| ChoiceError::Unserved(refusal.0))
     }
 
     /// What an algorithm does and takes here, in the simulator.
@@ -184,7 +184,7 @@ impl<'a> Sites<'a> {
         outcome.ok_or_else(|| ChoiceError::Call("it never ends".into()))
     }
 
-    /// Nothing where it takes longer than so many seconds: the rest is not simulated then.
+    /// Nothing if it takes longer than this number of seconds: the rest is not simulated then.
     pub(crate) fn run_within(
         &self,
         schedule: &dyn Schedule,

@@ -10,7 +10,7 @@ use laneway_sim::{HostId, Network, Route};
 
 use crate::bound::Bound;
 
-/// So many more connections than the rate needs: some are idle at the start and at the end.
+/// The factor of connections beyond what the rate needs: some are idle at the start and at the end.
 const SPARE: f64 = 1.35;
 /// Pieces of a connection, one after the other. At the start of a scatter a helper waits for the
 /// first; at the end of a gather all helpers have their last one at the same time, and the root has
@@ -44,7 +44,7 @@ struct Far {
 }
 
 impl Call<'_> {
-    /// Settings for a relay; none where all ranks are at one site.
+    /// Settings for a relay; `None` if all ranks are at one site.
     pub fn relay(&self, params: Params) -> Option<Params> {
         let far = self.far()?;
         let (time, across) = (self.least_time(), self.across(&far));

@@ -2,7 +2,7 @@
 //! cost model says, and what no algorithm can beat.
 //!
 //! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows,
-//! [`Simulated`] makes rows for algorithms that somebody else chose.
+//! [`Simulated`] makes rows for algorithms that the caller chose.
 //! [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
 //! [`bound`] reads a platform's layout and gives the least time of a scatter or gather on it, with
 //! the place that limits it. [`found`] reads what was measured between sites, and writes it as a

@@ -5,7 +5,7 @@
 //! moment is the least time for the conditions so far, so that it only grows. With one variable
 //! this is the largest quotient of the conditions.
 
-/// Numbers up to 1 that differ by this are equal; whoever asks scales them so.
+/// Numbers up to 1 that differ by this are equal; the caller scales them so.
 const EQUAL: f64 = 1e-13;
 
 /// No way out: the conditions so far contradict each other.

@@ -2,7 +2,7 @@
 //! algorithm on floating-point numbers.
 //!
 //! Numbers may be infinite where some other capacity on every way is not. Rounding can hide a cut
-//! whose excess is smaller than itself, and no more: whoever asks adds up the cut's capacities.
+//! whose excess is smaller than itself, and no more: the caller adds up the cut's capacities.
 
 /// What is left of a capacity that is smaller by this part is nothing.
 const TINY: f64 = 1e-14;

@@ -27,7 +27,7 @@ pub enum WanRate {
 }
 
 impl WanRate {
-    /// The rate of each of so many lanes at once; none where it was not measured.
+    /// The rate of each of `lanes` lanes at once; `None` if it was not measured.
     pub fn each(&self, lanes: u32) -> Option<f64> {
         match self {
             _ if lanes == 0 => None,
@@ -175,7 +175,7 @@ impl TwoSites {
         })
     }
 
-    /// Seconds of a scatter over so many lanes.
+    /// Seconds of a scatter over `lanes` lanes.
     pub fn time(&self, form: Form, lanes: u32) -> Result<f64, ModelError> {
         match form {
             Form::Printed => self.printed(lanes),
@@ -300,7 +300,7 @@ impl TwoSites {
         self.block / self.lan
     }
 
-    /// Seconds until so many hosts of a site have a block from one of them.
+    /// Seconds until `hosts` hosts of a site have a block from one of them.
     fn serve(&self, hosts: impl Into<f64>) -> f64 {
         match hosts.into() {
             0.0 => 0.0,

@@ -1,9 +1,9 @@
 //! A layout as a network of capacities, and the least time in which it carries given bytes from one
-//! host to others, whoever relays.
+//! host to others, with any relays.
 //!
-//! Hosts are nodes, and so are the inside, the way out and the way in of each site; cards and
-//! pipes are arcs between them. A pipe that all ways out of a site share is an arc behind its way
-//! out, and so for ways in. A pipe that others share (an aggregate of all sites) is no arc of any
+//! Hosts are nodes, and so are the inside, the way out and the way in of each site; cards and pipes
+//! are arcs between them. A pipe that all ways out of a site share is an arc behind its way out,
+//! and so for ways in. A pipe that others share (an aggregate of all sites) is not an arc of any
 //! network: its ways get a number of bytes each, which [`Least`] chooses.
 //!
 //! The least time is found from below: the flow at some time either carries everything, or has a
@@ -67,7 +67,7 @@ pub struct Cut {
     pub bytes: f64,
 }
 
-/// The least time of a flow, and why it is no less.
+/// The least time of a flow, and the proof that it is the least.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeastTime {
     pub time: f64,
@@ -246,7 +246,7 @@ impl<'a> Network<'a> {
             let mut weights = vec![0.0; 1 + self.given];
             weights[0] = self.layout.pipes[*pipe].rate / fastest;
             ways.iter().for_each(|way| weights[1 + way] = -1.0);
-            // Nothing is asked of anybody yet.
+            // No host has a demand yet.
             let _ = least.demand(&weights, 0.0);
         }
         let mut cuts: Vec<Cut> = Vec::new();

@@ -137,8 +137,8 @@ impl Placed {
         Placed { platform, hosts, placement, chosen, agreed }
     }
 
-    /// Collective: finds every rank's host on the platform that rank 0 was told of, by its name or
-    /// by the part before the first dot; none where nobody said where hosts are.
+    /// Collective: finds every rank's host on the platform that rank 0 was given, by its name or
+    /// by the part before the first dot; `None` if no platform was given.
     pub fn find(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, PlaceError> {
         let Some(platform) = announce_platform(comm, spec)? else { return Ok(None) };
         let (names, spec) = (comm.hosts()?, platform.name());
@@ -159,8 +159,8 @@ impl Placed {
         Ok(Some(Placed::new(platform, hosts)))
     }
 
-    /// Collective: as if rank r were on host r of the platform that rank 0 was told of, and from
-    /// the first host again where there are more ranks; none where no platform is named.
+    /// Collective: as if rank r were on host r of the platform that rank 0 was given, and from
+    /// the first host again where there are more ranks; `None` if no platform is named.
     pub fn pretend(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, PlaceError> {
         let Some(platform) = announce_platform(comm, spec)? else { return Ok(None) };
         let hosts: Vec<HostId> = (0..comm.size()).map(|rank| rank % platform.hosts()).collect();
@@ -267,7 +267,7 @@ impl Placed {
     }
 }
 
-/// Collective: the platform that rank 0 was told of, on every rank. Launchers seldom pass on what
+/// Collective: the platform that rank 0 was given, on every rank. Launchers seldom pass on what
 /// is in the environment, and other hosts may not have the file.
 fn announce_platform(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, PlaceError> {
     let text = match spec.filter(|_| comm.rank() == 0) {

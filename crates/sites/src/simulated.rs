@@ -117,7 +117,7 @@ impl Simulated<'_> {
         Shape::new(collective, self.ranks, size).with_root(root).with_placement(placement)
     }
 
-    /// One run, watched where somebody wants to.
+    /// One run, with an observer if given.
     pub fn run(
         &self,
         run: &Run,

@@ -94,7 +94,7 @@ fn connection(there: &LayoutWay, back: &LayoutWay) -> f64 {
     rate.min(window.unwrap_or(f64::INFINITY))
 }
 
-/// What so many pairs share.
+/// The rate that `pairs` pairs share.
 fn together(layout: &Layout, way: &LayoutWay, pairs: u32) -> f64 {
     let rate = |pipe: &usize| {
         let pipe = &layout.pipes[*pipe];

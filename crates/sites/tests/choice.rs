@@ -97,7 +97,7 @@ fn nothing_registered_is_more_than_three_percent_faster() {
 }
 
 /// Section 3.2 of the paper: lanes gain nothing where the link is narrower than a connection, and
-/// lose where the LAN is no faster than it. With a wide link they gain what they are for.
+/// lose where the LAN is as slow as it. With a wide link they gain what they are for.
 #[test]
 fn lanes_gain_nothing_where_the_paper_says_so() {
     let narrow = ("two-sites:32x32,wan=100Mbit,connection=250Mbit", 0.9, 1.1);

@@ -90,7 +90,7 @@ fn written(platform: &Platform) -> (Platform, String) {
     (Platform::parse("found", &text).unwrap_or_else(|e| panic!("{e}\n{text}")), text)
 }
 
-/// What so many connections have together on the way from the first site.
+/// What `flows` connections have together on the way from the first site.
 fn together(platform: &Platform, flows: usize) -> f64 {
     let layout = platform.layout().expect("a layout");
     let way = &layout.ways[0];
@@ -127,7 +127,7 @@ fn measuring_finds_the_curve() {
 }
 
 #[test]
-fn what_does_not_fall_is_not_told() {
+fn what_does_not_fall_is_not_written() {
     let (_, text) = written(&platform(FREE));
     assert!(!text.contains("congestion"), "{text}");
     let (_, text) = written(&platform("two-sites:8x8,connection=250Mbit"));

@@ -222,7 +222,7 @@ fn random_sites_are_found_and_choices_from_that_are_as_good() {
 }
 
 #[test]
-fn a_rate_of_nothing_is_no_figure() {
+fn a_rate_of_nothing_is_not_a_figure() {
     let truth = Platform::read("two-sites:3x2,connection=250Mbit").expect("a platform");
     let mut found = measured(&truth);
     assert!(found.is_measured());
@@ -231,7 +231,7 @@ fn a_rate_of_nothing_is_no_figure() {
         row.rated.each.value *= f64::from(u8::from(!nothing));
         row.rated.rates.iter_mut().filter(|_| nothing).for_each(|rate| *rate = 0.0);
     }
-    assert!(!found.is_measured(), "nobody may take it for a figure");
+    assert!(!found.is_measured(), "it is not a figure");
     let limits = limits(&found);
     assert_eq!(limits.ways.len(), 2);
     assert!(lanes(&found, 0, 1, 1 << 20).is_err(), "the model has no answer");
@@ -239,7 +239,7 @@ fn a_rate_of_nothing_is_no_figure() {
 }
 
 #[test]
-fn sites_that_were_told_may_be_single_hosts() {
+fn sites_that_are_given_may_be_single_hosts() {
     let truth = Platform::read("cluster:5,rate=1Gbit").expect("a platform");
     let names = ["a", "b", "a", "c", "b"].map(String::from);
     let program = |comm: &dyn laneway_core::Comm| {
@@ -263,7 +263,7 @@ fn sites_that_were_told_may_be_single_hosts() {
 
 /// Three connections to a site do not fill the card for other sites, six to two sites do.
 #[test]
-fn a_card_for_other_sites_is_no_uplink() {
+fn a_card_for_other_sites_is_not_an_uplink() {
     let spec = "sites:3,3,3,rate=1Gbit,wan-rate=100Mbit,connection=20Mbit";
     let limits = limits(&measured(&Platform::read(spec).expect("a platform")));
     for host in &limits.hosts {

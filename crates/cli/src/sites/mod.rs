@@ -181,7 +181,7 @@ impl Plan {
     }
 }
 
-/// A word that is no operation may be the verb.
+/// A word that is not an operation may be the verb.
 fn meant(refused: Failure, matches: &ArgMatches) -> Failure {
     let mut words = matches.get_many::<String>("op").unwrap_or_default();
     match words.any(|word| nearest(word, ["measure"]).is_some()) {

@@ -36,7 +36,7 @@ impl Bruck {
         Relay::new(shape, ANY, bruck)
     }
 
-    /// How many blocks everybody holds before round `k`.
+    /// How many blocks every rank holds before round `k`.
     fn held(&self, k: u64) -> u64 {
         u64::from(self.radix).pow(k as u32)
     }

@@ -1,4 +1,4 @@
-//! Linear allgather: everybody sends its block to everybody.
+//! Linear allgather: every rank sends its block to every other.
 
 use laneway_core::Collective;
 

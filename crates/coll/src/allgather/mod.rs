@@ -1,6 +1,6 @@
-//! Allgather and allgatherv: everybody gets everybody's block. All but the linear one pass on what
-//! they received, and share one schedule. Everybody knows all lengths: the caller of allgatherv has
-//! to name them.
+//! Allgather and allgatherv: every rank gets every rank's block. All but the linear one pass on
+//! what they received, and share one schedule. Every rank knows all lengths: the caller of
+//! allgatherv has to name them.
 
 pub mod bruck;
 pub mod k_bruck;

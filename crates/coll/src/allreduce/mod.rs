@@ -1,4 +1,4 @@
-//! Allreduce: the ranks' vectors are joined, and everybody has the result.
+//! Allreduce: the ranks' vectors are joined, and every rank has the result.
 
 pub mod rabenseifner;
 pub mod recursive_doubling;

@@ -140,7 +140,7 @@ impl Schedule for Multiplying {
     }
 }
 
-/// Only pairs have one partner a phase, and only where nobody folds.
+/// Only pairs have one partner a phase, and only if no rank folds.
 impl Phases for Multiplying {
     fn count(&self) -> u64 {
         u64::from(self.cores.power)

@@ -26,7 +26,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..Algorithm::BASE
 };
 
-/// Whom everybody sends to in each phase of the all-to-all on the first nodes of a mesh. What is
+/// The receivers of all ranks in each phase of the all-to-all on the first nodes of a mesh. What is
 /// sent to a node beyond them is left out, and what is left has no conflict either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -40,7 +40,7 @@ impl Order {
         Order { degree, nodes: degree * degree * (degree + 1) }
     }
 
-    /// So many nodes of the smallest mesh that has them.
+    /// The first nodes of the smallest mesh that has them.
     pub fn holding(nodes: u32) -> Order {
         let holds = |d: &u32| u64::from(*d) * u64::from(*d) * u64::from(d + 1) >= u64::from(nodes);
         let degree = (1..).find(holds).unwrap_or(1);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_sends_to_everybody_once_and_all_forms_agree() {
+    fn all_pairs_meet_once_and_all_forms_agree() {
         for nodes in (1..=40).chain([80, 150, 151, 252]) {
             let order = Order::holding(nodes);
             let mut met = vec![false; (nodes * nodes) as usize];

@@ -99,7 +99,7 @@ mod tests {
     use laneway_core::Collective;
 
     #[test]
-    fn partners_agree_and_everybody_meets_everybody() {
+    fn partners_agree_and_all_pairs_meet() {
         for ranks in 1..20 {
             let pairing = Pairing { ranks };
             for rank in 0..ranks {

@@ -1,4 +1,4 @@
-//! Linear barrier: everybody knocks at rank 0, which answers when all have.
+//! Linear barrier: every rank signals rank 0, which answers when all have.
 
 use laneway_core::{Collective, Rank, Round, Schedule};
 

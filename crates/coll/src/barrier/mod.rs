@@ -1,4 +1,4 @@
-//! Barrier: nobody leaves before everybody has come.
+//! Barrier: synchronises all ranks.
 
 pub mod dissemination;
 pub mod double_ring;

@@ -56,7 +56,7 @@ impl Schedule for Doubling {
     }
 }
 
-/// Every rank has one partner a phase where nobody folds.
+/// Every rank has one partner a phase if no rank folds.
 impl Phases for Doubling {
     fn count(&self) -> u64 {
         u64::from(self.cores.power)

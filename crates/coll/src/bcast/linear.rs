@@ -1,4 +1,4 @@
-//! Linear broadcast: the root sends to everybody.
+//! Linear broadcast: the root sends to every rank.
 
 use laneway_core::Collective;
 

@@ -1,4 +1,4 @@
-//! Broadcast: the root's vector goes to everybody. The tree algorithms share one schedule.
+//! Broadcast: the root's vector goes to all ranks. The tree algorithms share one schedule.
 
 pub mod binary;
 pub mod binomial;

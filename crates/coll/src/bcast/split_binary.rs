@@ -43,7 +43,7 @@ impl SplitBinary {
         self.half(half).len.div_ceil(self.segment)
     }
 
-    /// Both trees have so many nodes.
+    /// The shape of both trees.
     fn tree(&self) -> Binary {
         Binary(self.circle.ranks / 2)
     }

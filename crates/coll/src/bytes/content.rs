@@ -1,5 +1,5 @@
 //! What the ranks contribute to a checked collective: a pure function of rank and position, so that
-//! everybody can tell what everybody should hold.
+//! every rank can compute what every rank should hold.
 
 use laneway_core::{Collective, DataType, Rank, ReduceOp, Reduction, Shape};
 

@@ -7,7 +7,7 @@ use super::content::{Content, difference};
 const GUARD: usize = 64;
 const GUARD_BYTE: u8 = 0xC3;
 
-/// A rank's buffers, with a strip on each side of Out that nobody may touch.
+/// A rank's buffers, with a guard strip on each side of Out that must stay unchanged.
 pub struct Memory {
     place: Place,
     input: Vec<u8>,

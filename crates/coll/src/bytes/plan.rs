@@ -38,7 +38,7 @@ pub struct Group {
 
 impl Group {
     /// Collective: makes all calls, numbered from `sequence` on, and lets all ranks agree on what
-    /// came of each. `before` is told of each call before it is made.
+    /// came of each. `before` is called before each call.
     pub fn run(
         &self,
         comm: &dyn Comm,
@@ -56,7 +56,7 @@ impl Group {
     }
 }
 
-/// A name that is no algorithm of any of the collectives.
+/// A name that none of the collectives has for an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownAlgorithm {
@@ -117,7 +117,7 @@ impl Plan {
         &self.sizes
     }
 
-    /// The calls for so many ranks, with the library's own where it is there.
+    /// The calls for `ranks` ranks, with the library's own if available.
     pub fn groups(&self, ranks: u32, native: bool) -> Vec<Group> {
         let reductions = Content::reductions();
         let mut next_reduction = 0;

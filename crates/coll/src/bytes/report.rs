@@ -20,8 +20,8 @@ pub struct Report {
     pub tally: Tally,
 }
 
-/// Collective: makes the calls of these groups in their order; `before` is told of each before it
-/// is made.
+/// Collective: makes the calls of these groups in their order; `before` is called before each
+/// of them.
 pub fn run(
     comm: &dyn Comm,
     groups: &[Group],

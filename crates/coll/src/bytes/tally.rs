@@ -43,7 +43,7 @@ impl Tally {
     }
 }
 
-/// Collective: a call failed if it failed anywhere; everybody learns of it.
+/// Collective: a call failed if it failed anywhere; all ranks learn of it.
 pub fn agree(comm: &dyn Comm, outcomes: &mut [Outcome]) -> Result<(), CommError> {
     let failures: String = outcomes
         .iter()

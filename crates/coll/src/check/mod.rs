@@ -45,7 +45,7 @@ pub enum Fault {
     Span { rank: Rank, step: Step, why: &'static str },
     /// A peer, lane or channel that does not exist.
     Peer { rank: Rank, step: Step },
-    /// A span is used that nobody wrote, or that is still being received.
+    /// A span is used that was never written, or that is still being received.
     Undefined { rank: Rank, span: Span },
     /// Two accesses that no gate orders.
     Race { rank: Rank, span: Span, lane: u32, round: u64, other_lane: u32, other_round: u64 },

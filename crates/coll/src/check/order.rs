@@ -39,7 +39,7 @@ struct Lane {
     recvs_over: u64,
     /// What was known when each round had been issued; kept where there are other lanes to ask.
     issued: Vec<Knowledge>,
-    /// Receives that are over in this run: what they told, until the lane knows of it.
+    /// Receives that are complete in this run: their knowledge, until the lane has it.
     arrived: Vec<(Access, Heard)>,
 }
 
@@ -97,13 +97,13 @@ impl Order {
                 }
             }
             Step::After { lane: other, round } => {
-                let told = self.lanes[other as usize].issued.get(round as usize).cloned();
+                let known = self.lanes[other as usize].issued.get(round as usize).cloned();
                 let own = &mut self.lanes[lane as usize];
-                if let Some(told) = told {
-                    for (mine, theirs) in own.now.rounds.iter_mut().zip(&told.rounds) {
+                if let Some(known) = known {
+                    for (mine, theirs) in own.now.rounds.iter_mut().zip(&known.rounds) {
                         *mine = (*mine).max(*theirs);
                     }
-                    own.now.heard = union(&own.now.heard, &told.heard);
+                    own.now.heard = union(&own.now.heard, &known.heard);
                 }
                 let mine = &mut own.now.rounds[other as usize];
                 *mine = (*mine).max(round + 1);

@@ -34,7 +34,7 @@ struct World<'a> {
     /// By rank: which lane uses which end of which channel, where a rank has several lanes.
     ends: Vec<Vec<(Rank, Chan, bool, u32)>>,
     lanes: Vec<u32>,
-    /// Transfers that are over and whose ranks have not been told.
+    /// Transfers that are complete and whose ranks were not notified yet.
     over: Vec<(Rank, Slot)>,
     proof: Proof,
     from_holds: Vec<(u64, Value)>,
@@ -98,7 +98,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Nothing moves any more: is everybody done, everything matched, the result right?
+    /// Nothing moves any more: are all ranks done, all messages matched, the result right?
     fn conclude(mut self, runs: &[Run<'_, dyn Schedule + '_>]) -> Result<Proof, Fault> {
         let stuck: Vec<(Rank, u32, u64)> = runs
             .iter()

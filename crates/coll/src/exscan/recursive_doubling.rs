@@ -31,7 +31,7 @@ impl Doubling {
         span(buf, 0, self.vector)
     }
 
-    /// What is sent: rank 0 has nothing to join, and neither has anybody before the first round.
+    /// What is sent: rank 0 has nothing to join, and no rank has before the first round.
     fn running(&self, rank: Rank, k: u64) -> Span {
         if rank == 0 || k == 0 { self.whole(Buf::In) } else { span(Buf::Tmp, 0, self.vector) }
     }

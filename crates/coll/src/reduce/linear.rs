@@ -1,4 +1,4 @@
-//! Linear reduce: everybody sends to the root, which joins the vectors as they come.
+//! Linear reduce: every rank sends to the root, which joins the vectors as they come.
 
 use laneway_core::Collective;
 

@@ -1,4 +1,4 @@
-//! Pairwise reduce-scatter: everybody sends every other rank its block of the vector, which joins
+//! Pairwise reduce-scatter: each rank sends every other its block of the vector, which joins
 //! what it receives in the order of the ranks.
 
 use laneway_core::{Blocks, Buf, Collective, Phases, Rank, Round, Schedule, Span, span};

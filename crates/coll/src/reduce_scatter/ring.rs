@@ -10,7 +10,7 @@ use crate::shift::{Neighbour, down, up};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::ReduceScatter,
     name: "ring",
-    sentence: "everybody joins its part to what came from the rank before and passes it on, in \
+    sentence: "each rank joins its part to what came from the rank before and passes it on, in \
                segments",
     source: "Open MPI tuned; Patarasuk, Yuan 2009",
     parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Window, 8), Parameter::BY_RANK],

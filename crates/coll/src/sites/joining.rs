@@ -11,7 +11,7 @@ use crate::script::Lane;
 
 /// One piece of all vectors.
 pub struct Sum {
-    /// Where it is in everybody's In.
+    /// Its offset in every rank's In.
     pub off: u64,
     pub len: u64,
     /// Where the tree of each site ends.

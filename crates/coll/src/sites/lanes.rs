@@ -22,7 +22,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// At most so many of each site; 0 for all.
+    /// At most `limit` of each site; 0 for all.
     pub fn new(placement: &Placement, limit: u32) -> Lanes {
         let order = |site: u32| {
             let members = placement.members(site);

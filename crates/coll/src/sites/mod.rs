@@ -35,11 +35,11 @@ pub const PIPELINED: &[(Parameter, u64)] =
 /// Of algorithms whose pieces can pass from site to site.
 pub const FAN: (Parameter, u64) = (Parameter::Fan, 0);
 
-/// What a lane carries is cut into at most so many pieces: more gain nothing, and each is a message
+/// The largest number of pieces of a lane's data: more gain nothing, and each is a message
 /// to every rank.
 const MOST_TURNS: u64 = 16;
 
-/// Into how many parts so many bytes or elements are cut: pieces of `segment`, as many for each
+/// The number of parts into which data is cut: pieces of `segment`, as many for each
 /// lane, and no more than there are.
 pub fn parts(length: u64, segment: u64, lanes: u64) -> u32 {
     let turns = length.div_ceil(segment).div_ceil(lanes).clamp(1, MOST_TURNS);

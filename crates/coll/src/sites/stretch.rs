@@ -165,7 +165,7 @@ fn in_order_of_arrival<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Piece
     pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
-/// The pieces of two ranks on so many channels, in turn.
+/// The pieces of two ranks on several channels, in turn.
 fn on_channels(mut pieces: Vec<Piece>, connections: u64) -> Vec<Piece> {
     let mut before: BTreeMap<Rank, u64> = BTreeMap::new();
     for piece in &mut pieces {

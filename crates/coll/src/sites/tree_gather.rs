@@ -1,5 +1,5 @@
 //! Gather along a tree of sites: a rank takes the blocks of its subtree and passes them on when it
-//! has them all. All begin at once, and nobody waits for anybody else.
+//! has them all. All begin at once, and only parents wait.
 
 use laneway_core::{Blocks, Buf, Rank, Span, span};
 

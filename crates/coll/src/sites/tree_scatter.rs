@@ -1,5 +1,5 @@
 //! Scatter along a tree of sites: a rank waits for all blocks of its subtree, then serves its
-//! children in order. Nobody waits for anybody else.
+//! children in order. There is no other wait.
 
 use laneway_core::{Blocks, Buf, Rank, Span, span};
 

@@ -80,7 +80,7 @@ fn take_out(
         let mutant = Without { schedule, rank, lane, round, step };
         assert!(
             caught(shape, &mutant),
-            "{name}: nobody misses {what:?} of rank {rank}, lane {lane}, round {round}\n{shape:?}"
+            "{name}: {what:?} of rank {rank}, lane {lane}, round {round} is not missed\n{shape:?}"
         );
         match kind {
             Kind::Transfer => seen.transfers += 1,

@@ -200,7 +200,7 @@ pub fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
     ]
 }
 
-/// From so many ranks on, calls are in place or apart in turn, and pieces are longer.
+/// From this number of ranks on, calls are in place or apart in turn, and pieces are longer.
 const MANY: u32 = 20;
 
 /// A few settings that differ, by a number.

@@ -74,13 +74,13 @@ pub(super) struct BlamedEnd {
 /// A way that is expected to be slow by less than this beyond the bound may not show it.
 const CLEARLY: f64 = 1.03;
 
-/// Of so many ways that show an end to be slow one may show that it is not.
+/// One way in this number of those that show an end to be slow may show that it is not.
 const FOR_EACH_AGAINST: usize = 3;
 
 struct Search<'s> {
     seen: &'s [Seen],
     model: Model,
-    /// So many times the expected time a way may take.
+    /// The multiple of the expected time that a way may take.
     most: f64,
     /// What each end is blamed for, in seconds.
     blamed: Vec<f64>,
@@ -123,7 +123,7 @@ impl Search<'_> {
         self.seen[place].fastest > self.most * self.expected(place)
     }
 
-    /// Whether a way would show that one of its ends has so many seconds more, and does not.
+    /// Whether a way would show that one of its ends has `seconds` more, and does not.
     fn is_against(&self, place: usize, seconds: f64) -> bool {
         let expected = self.expected(place);
         let shown = self.model.with(expected, seconds) > CLEARLY * self.most * expected;
@@ -166,7 +166,7 @@ impl Search<'_> {
         enough.then_some(Case { end, seconds, slow, against })
     }
 
-    /// Whether an end that is left with one way is slow on others too, though somebody else
+    /// Whether an end that is left with one way is slow on others too, though another end
     /// explains these, while the other end of that way is not.
     fn is_shown_by_others(&self, end: usize, only: usize, seconds: f64) -> bool {
         let is_slow = |place: usize| {
@@ -179,7 +179,7 @@ impl Search<'_> {
         self.own[end].iter().any(|&place| is_slow(place)) && self.is_cleared(other, seconds)
     }
 
-    /// Whether some way of an end shows that it does not have so many seconds more.
+    /// Whether some way of an end shows that it does not have `seconds` more.
     fn is_cleared(&self, end: usize, seconds: f64) -> bool {
         self.own[end].iter().any(|&place| self.is_against(place, seconds))
     }

@@ -63,7 +63,7 @@ impl Members<'_> {
     }
 
     /// The leader's word on every member. All are there when it is not 0, and the leader is the
-    /// last to go on: nothing that it sends then waits for somebody to come.
+    /// last to go on: nothing that it sends then waits for a member to come.
     fn agree(&self, word: u32) -> Result<u32, CommError> {
         let mut bytes = word.to_le_bytes();
         if !self.leads() {
@@ -90,7 +90,7 @@ impl Members<'_> {
 pub struct Estimate {
     /// In the unit of the experiment: seconds, for all that take time.
     pub value: f64,
-    /// None where there are too few repetitions to tell.
+    /// `None` if there are too few repetitions.
     pub interval: Option<Interval>,
     /// Half the interval over the value.
     pub error: Option<f64>,
@@ -144,7 +144,7 @@ impl Estimate {
         })
     }
 
-    /// The same of a figure that falls as this one rises, or is so many times as much.
+    /// The same of a figure that falls as this one rises, or is a multiple of it.
     pub fn map(&self, figure: impl Fn(f64) -> f64) -> Estimate {
         let ends = |i: Interval| (figure(i.low), figure(i.high), i.level);
         let interval = self.interval.map(ends).map(|(a, b, level)| {
@@ -156,7 +156,7 @@ impl Estimate {
 }
 
 impl<'c> Lab<'c> {
-    /// A lab that nobody watches; noisy unless its clock is a simulator's.
+    /// A lab without an observer; noisy unless its clock is a simulator's.
     pub fn new(comm: &'c dyn Comm, rule: Rule) -> Lab<'c> {
         let is_noisy = !comm.clock().is_virtual();
         Lab { comm, rule, each_round: &|_, _| {}, each_subset: &|_| {}, is_noisy }
@@ -164,10 +164,10 @@ impl<'c> Lab<'c> {
 
     /// Collective: one repetition is one call of `experiment` on every member of a subset, and its
     /// figure is what the call gives on the leader. Subsets of one round do theirs at the same
-    /// time. Whoever is done, or has nothing to do in a round, waits until the leader of its first
-    /// subset has heard from the other leaders and releases all: nobody is disturbed meanwhile but
-    /// that one, and where a subset is alone nobody at all. On rank 0 what each came to, in the
-    /// order of [`Plan::subsets`]; nothing elsewhere.
+    /// time. A rank that is done, or has nothing to do in a round, waits until the leader of its
+    /// first subset has heard from the other leaders and releases all: only that leader is
+    /// disturbed meanwhile, and a subset alone is not disturbed at all. On rank 0 what each came
+    /// to, in the order of [`Plan::subsets`]; nothing elsewhere.
     pub fn run(
         &self,
         plan: &Plan,
@@ -200,7 +200,7 @@ impl<'c> Lab<'c> {
         self.gather(plan, own)
     }
 
-    /// Collective: nobody goes on before all subsets of a round are done.
+    /// Collective: waits until all subsets of a round are done.
     fn end_round(&self, round: &[Vec<Rank>]) -> Result<(), CommError> {
         let mut leaders = round.iter().map(|subset| subset[0]);
         let Some(first) = leaders.next() else { return Ok(()) };
@@ -241,7 +241,7 @@ impl<'c> Lab<'c> {
         }
     }
 
-    /// How many more samples to take, having spent so many seconds.
+    /// How many more samples to take, after `spent` seconds.
     fn wanted(&self, samples: &[f64], spent: f64) -> u32 {
         let (rule, have) = (&self.rule, samples.len() as u32);
         let more = NOISY_SAMPLES.min(rule.max_reps).saturating_sub(have).min(have);

@@ -17,7 +17,7 @@ use super::verdict::{
 pub(super) struct Figure<'p> {
     measure: &'static str,
     model: Model,
-    /// So many times the usual time it may take.
+    /// The multiple of the usual time that it may take.
     most: f64,
     most_seconds: Option<f64>,
     ways: Vec<Way<'p>>,
@@ -265,7 +265,7 @@ fn by_culprit(ends: &[BlamedEnd], model: Model) -> Vec<SlowCulprit> {
     all
 }
 
-/// So many links may be slow each for itself.
+/// The number of links that may be slow each for itself.
 fn most_links(places: &Places) -> usize {
     (places.culprits() / 4).max(4)
 }

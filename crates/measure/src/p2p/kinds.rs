@@ -1,7 +1,7 @@
 //! Kinds of ways between ranks: only what goes the same kind of way can be compared.
 //!
 //! A way is within a host, within a site, or from one site to another; the two directions between
-//! sites are two kinds, as a site may send faster than it receives. Where nobody knows the sites
+//! sites are two kinds, as a site may send faster than it receives. If the sites are unknown
 //! they are found from the latencies.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Of so many ranks. One whose host has no name is alone on it.
+    /// Of `ranks` ranks. One whose host has no name is alone on it.
     pub fn new(ranks: usize, names: &[String], sites: &[u32]) -> Places {
         let mut known = BTreeMap::new();
         let mut count = 0;

@@ -97,7 +97,7 @@ pub fn logp(
     Ok((lab.comm.rank() == 0).then_some(pairs))
 }
 
-/// The trip less half of the overheads there and back; none where nothing is left.
+/// The trip less half of the overheads there and back; `None` if nothing is left.
 fn rest(trip: &Estimate, overheads: &[Estimate]) -> Option<Estimate> {
     let sum = |of: &dyn Fn(&Estimate) -> Option<f64>| {
         overheads.iter().map(of).sum::<Option<f64>>().map(|sum| sum / 2.0)
@@ -116,7 +116,7 @@ fn rest(trip: &Estimate, overheads: &[Estimate]) -> Option<Estimate> {
         _ => None,
     };
     let value = trip.value - overheads.iter().map(|overhead| overhead.value).sum::<f64>() / 2.0;
-    // What is no number was not measured, and is told as it is.
+    // NaN was not measured, and is reported as it is.
     let is_overlapping = value <= 0.0;
     (!is_overlapping).then(|| Estimate {
         value,

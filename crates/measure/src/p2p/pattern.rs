@@ -100,7 +100,7 @@ impl Pattern {
         }
     }
 
-    /// Messages that move in the time of one, with so many ranks; none where a bandwidth would say
+    /// Messages that move in the time of one, with `ranks` ranks; `None` if a bandwidth would say
     /// nothing.
     pub fn messages(self, members: usize) -> Option<usize> {
         match self {

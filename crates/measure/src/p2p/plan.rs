@@ -31,7 +31,7 @@ impl Plan {
         Plan { rounds: (0..moving).map(round).filter(|round: &Vec<_>| !round.is_empty()).collect() }
     }
 
-    /// Whom a rank meets in round `turn` of [`Plan::pairs`]; none where it rests.
+    /// The partner of a rank in round `turn` of [`Plan::pairs`]; `None` if it rests.
     pub fn partner(ranks: u32, turn: u32, rank: Rank) -> Option<Rank> {
         let moving = (ranks + ranks % 2).checked_sub(1).filter(|&moving| moving > 0)?;
         let turn = turn % moving;
@@ -72,7 +72,7 @@ impl Plan {
             sorted.dedup();
             let is_empty_or_beyond = sorted.last().is_none_or(|&rank| rank > MOST);
             if is_empty_or_beyond || sorted.len() < subset.len() {
-                let what = format!("{subset:?} is no subset: it needs ranks, each of them once");
+                let what = format!("{subset:?} is not a subset: it needs ranks, each of them once");
                 return Err(CommError::Argument { what });
             }
             waiting.push((also(&subset), subset));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_subset_is_refused() {
+    fn invalid_subsets_are_refused() {
         assert!(Plan::of(vec![vec![1, 2, 1]]).is_err());
         assert!(Plan::of(vec![vec![]]).is_err());
         assert!(Plan::of(vec![vec![0, u32::MAX]]).is_err());

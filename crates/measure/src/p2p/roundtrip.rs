@@ -16,7 +16,7 @@ pub struct RoundTrips {
     pub estimates: Vec<f64>,
     /// Repetitions of each.
     pub reps: Vec<u32>,
-    /// None where there are too few repetitions to tell.
+    /// `None` if there are too few repetitions.
     pub errors: Vec<Option<f64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Every pair of ranks, for whoever runs a cluster: the latency, and the bandwidth of each
+//! Every pair of ranks, for the operator of a cluster: the latency, and the bandwidth of each
 //! direction apart, so that a card that is slow in one of them shows.
 
 use std::collections::BTreeMap;
@@ -172,7 +172,7 @@ fn looks_of(
 
 /// What a round trip takes beyond that of two short messages. The two figures are independent, so
 /// the distances to the ends of their intervals add up as squares do. A difference whose interval
-/// reaches 0 is no figure.
+/// reaches 0 is not a figure.
 fn beyond(trip: &Estimate, latency: &Estimate) -> Estimate {
     let value = trip.value - 2.0 * latency.value;
     let both = trip.interval.zip(latency.interval);
@@ -219,7 +219,7 @@ mod tests {
         let interval = pair.there.interval.expect("an interval");
         assert!((pair.there.value - 100.8).abs() < 1e-9, "{pair:?}");
         assert!((interval.low - 95.76).abs() < 1e-9 && (interval.high - 105.84).abs() < 1e-9);
-        // What is no longer than the latency, as far as one can tell, is no figure.
+        // A time as short as the latency, within the interval, is not a figure.
         assert!(!pair.back.is_measured() && pair.back.interval.is_none(), "{pair:?}");
     }
 

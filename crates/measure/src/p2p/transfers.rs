@@ -7,7 +7,7 @@ use laneway_core::{Comm, CommError, Progress, Rank, Slot};
 use super::DATA;
 
 /// Transfers that begin together. What is received may come to one place again and again, as the
-/// benchmarks of the field have it: nobody reads it.
+/// benchmarks of the field have it: it is not read.
 #[derive(Default)]
 pub(super) struct Transfers<'b> {
     receives: Vec<(Rank, &'b [Cell<u8>])>,
@@ -15,8 +15,8 @@ pub(super) struct Transfers<'b> {
 }
 
 impl<'b> Transfers<'b> {
-    /// So many messages of `size` bytes to a rank, each from a stretch of its own where there is
-    /// room for all.
+    /// A number of messages of `size` bytes to a rank, each from a stretch of its own where there
+    /// is room for all.
     pub fn sending(mut self, to: Rank, from: &'b [u8], size: usize, count: usize) -> Transfers<'b> {
         self.sends.extend(stretches(from, size, count).map(|stretch| (to, stretch)));
         self
@@ -42,7 +42,7 @@ impl<'b> Transfers<'b> {
         for (slot, (from, into)) in self.receives.iter().enumerate() {
             let place = into.as_ptr().cast_mut().cast();
             // SAFETY: the cells are borrowed until this function returns, and may be written to;
-            // nobody looks at them before the queue has said that all is over, or is dropped.
+            // they are not read before the queue has said that all is over, or is dropped.
             let progress = unsafe { queue.recv(slot as Slot, *from, DATA, place, into.len()) }?;
             pending += usize::from(progress == Progress::Pending);
         }

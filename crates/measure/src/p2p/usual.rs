@@ -1,6 +1,6 @@
 //! What is usual for each kind of way, though some ranks are slow.
 //!
-//! A slow rank spoils a way of everybody, but nobody is made faster by another. So the level of a
+//! A slow rank spoils a way of every other, but none is made faster by another. So the level of a
 //! rank is the time of the fastest quarter of its ways, which a sound rank has with other sound
 //! ones, and usual is the middle of these levels: as long as half of the ranks are sound, it is
 //! theirs. Of three ranks one that is slow both ways and one that is so in one direction are most
@@ -57,7 +57,7 @@ mod tests {
                         ends,
                         seconds: if ends.iter().any(|&rank| rank < slow) { 3.0 } else { 1.0 },
                     });
-                // One sound rank of three has nobody to show it with.
+                // One sound rank of three has no other to show it with.
                 let sound = ranks - slow >= 2;
                 assert!(!sound || usual(times)[&kind] == 1.0, "{slow} of {ranks}");
             }

@@ -8,13 +8,13 @@ use laneway_core::Rank;
 pub struct Limits {
     /// The part of the usual bandwidth that it must reach in both directions.
     pub least_bandwidth: f64,
-    /// So many times the usual latency it may have.
+    /// The multiple of the usual latency that it may have.
     pub most_latency: f64,
     /// The rate that it must reach in both directions, whatever is usual.
     pub least_rate: Option<LeastRate>,
 }
 
-/// Bytes a second that a long message of so many bytes must reach.
+/// Bytes a second that a long message of this length must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeastRate {
     /// The rate.

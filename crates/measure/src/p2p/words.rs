@@ -10,7 +10,7 @@ const NAMED: usize = 8;
 impl Limits {
     /// What is slow, in words, at this confidence level.
     pub fn words(&self, level: f64) -> String {
-        // As many places as a percentage needs to be told from its neighbours.
+        // As many places as distinguish a percentage from its neighbours.
         let percent = |part: f64| (part * 1e4).round() / 100.0;
         let least = percent(self.least_bandwidth);
         let times = match self.most_latency {

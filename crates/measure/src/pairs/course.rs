@@ -97,7 +97,7 @@ impl Survey {
         Ok(is_first.then(|| found.findings(rounds).judge()))
     }
 
-    /// Collective: nothing begins where the long message does not fit on somebody's machine.
+    /// Collective: nothing begins where the long message does not fit on one of the machines.
     fn refuse_large(&self, comm: &dyn Comm) -> Result<(), SurveyError> {
         let (size, sharers) = (self.size as u64, memory::sharers(comm)?.len() as u64);
         // Out and in, and as much under way.

@@ -18,24 +18,24 @@ pub enum Refusal {
     ShortMessage {
         /// As it was asked for.
         size: usize,
-        /// It has so many bytes at least.
+        /// The least number of bytes.
         least: usize,
     },
     /// The sites have more or fewer ranks than there are.
     Sites {
         /// Of all sites together.
         counted: u64,
-        /// There are so many.
+        /// The number of ranks.
         ranks: usize,
     },
     /// A sample of fewer partners than tell a host from a link, or of more than there are.
     Partners {
         /// As they were asked for.
         partners: u32,
-        /// There are so many.
+        /// The number of ranks.
         ranks: u32,
     },
-    /// The long message does not fit into somebody's memory.
+    /// The long message does not fit into the memory of a machine.
     Memory(String),
 }
 

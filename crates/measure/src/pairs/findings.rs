@@ -7,7 +7,7 @@ use super::survey::Survey;
 use crate::flags;
 use crate::p2p::{Estimate, Mark, Pair, Verdict, name, verdict};
 
-/// So many pairs are named; rows have them all.
+/// The number of pairs that are named; rows have them all.
 const NAMED: usize = 8;
 
 /// How far a survey is.
@@ -75,7 +75,7 @@ pub struct Findings {
     pub rounds: Rounds,
     /// Who is to blame; none before all pairs are done.
     pub verdict: Option<Verdict>,
-    /// What a sample has looked at; none where all pairs were measured.
+    /// What a sample has looked at; `None` if all pairs were measured.
     pub coverage: Option<Coverage>,
     /// What was asked for.
     pub survey: Survey,
@@ -240,7 +240,7 @@ impl Findings {
     }
 }
 
-/// With as many places as a percentage needs to be told from its neighbours.
+/// With as many places as distinguish a percentage from its neighbours.
 fn round(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn what_is_within_the_limits_is_not_suspicious() {
         let usual = figure(1.0, 1.0, 1.0);
-        // Beyond it at the slow end of the interval alone is no doubt.
+        // Beyond it at the slow end of the interval alone is not a doubt.
         let (_, words) = judge(usual, figure(1.01, 0.9, 3.0), 0.975);
         let rule = "slow: below 97.5 % of the usual bandwidth, or above twice the usual latency, \
                     with 95 % confidence";

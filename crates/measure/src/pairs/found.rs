@@ -31,7 +31,7 @@ pub(super) struct Found<'s> {
     pub looks: BTreeMap<(Rank, Rank), Look>,
 }
 
-/// Results are saved so many times at most: each time takes all ranks.
+/// The largest number of times that results are saved: each time takes all ranks.
 const MOST_PARTS: usize = 64;
 
 impl<'s> Found<'s> {

@@ -1,7 +1,7 @@
 //! Every pair of ranks, and which host or link is slow.
 //!
 //! A [`Survey`] says what is measured and what counts as slow. [`Survey::run`] measures the
-//! latencies of all pairs, finds the sites where nobody knows them, measures the bandwidths round
+//! latencies of all pairs, finds the sites if they are unknown, measures the bandwidths round
 //! by round, looks a second time at pairs that seem slow, and gives the [`Findings`] on rank 0: the
 //! pairs, the verdict, its sentences, and rows of pairs, nodes and suspects.
 //!

@@ -1,5 +1,5 @@
-//! Which ranks share a site, and so a way to the others: somebody knows, or the hosts' names tell;
-//! and else the latencies do.
+//! Which ranks share a site, and so a way to the others: as given, by the hosts' names, or else by
+//! the latencies.
 
 use super::error::Refusal;
 
@@ -9,7 +9,7 @@ use super::error::Refusal;
 pub enum Sites {
     /// The site of each rank; where one of the ranks has none, the latencies tell.
     Known(Vec<Option<u32>>),
-    /// So many ranks at each site, one site after the other.
+    /// The number of ranks at each site, one site after the other.
     Counts(Vec<u32>),
     /// What follows the first dot of a host's name; where all have the same, the latencies tell.
     Domains,

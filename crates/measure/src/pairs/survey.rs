@@ -19,7 +19,7 @@ pub const LEAST_BYTES: usize = 1024;
 pub enum Gate {
     /// This part of the usual bandwidth of its kind.
     Share(f64),
-    /// So many bytes a second, whatever is usual.
+    /// A rate in bytes a second, whatever is usual.
     Rate(f64),
 }
 
@@ -91,7 +91,7 @@ impl Survey {
         }
     }
 
-    /// What so many ranks cannot do.
+    /// Refuses what this number of ranks cannot do.
     pub fn check(&self, ranks: u32) -> Result<(), Refusal> {
         self.check_size()?;
         if ranks < 2 {

@@ -263,8 +263,8 @@ impl Found {
         share < SQUEEZED * across.each.value
     }
 
-    /// Of so many messages between one host and the others of its site, those that are under way
-    /// at once: messages of one pair may wait for each other.
+    /// Of a number of messages between one host and the others of its site, those that are under
+    /// way at once: messages of one pair may wait for each other.
     fn at_once(&self, messages: usize, site: usize) -> usize {
         let others = self.members(site).len() - 1;
         messages.min(others.saturating_mul(self.connections_of_pair()))

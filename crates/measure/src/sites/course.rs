@@ -71,7 +71,7 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
     Ok(course.found)
 }
 
-/// The sites that were told, in the order in which their hosts appear.
+/// The sites that were given, in the order in which their hosts appear.
 fn named_sites(sites: &[String], ranks: &[Rank]) -> (Vec<String>, Vec<u32>) {
     let mut names: Vec<String> = Vec::new();
     let of_host = ranks.iter().map(|&rank| {
@@ -182,7 +182,7 @@ impl Course<'_> {
         channels: bool,
     ) -> Result<Rated, CommError> {
         let takes_part = flows.iter().any(|flow| [flow.from, flow.to].contains(&self.comm.rank()));
-        // Whoever only waits needs no room.
+        // A rank that only waits needs no room.
         let buffer = vec![1; if takes_part { size } else { 0 }];
         let short = match self.starts_apart(flows) {
             true => size / 2,

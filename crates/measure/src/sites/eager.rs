@@ -11,10 +11,10 @@ const POWERS: std::ops::RangeInclusive<u32> = 3..=22;
 pub const LONGEST_TRIED: usize = 1 << *POWERS.end();
 /// Steps between two powers.
 const STEPS: u32 = 3;
-/// So many looks at a send before it counts as one that waits.
+/// The number of looks at a send before it counts as one that waits.
 const LOOKS: u32 = 20;
 
-/// So many sends of a size have to wait before it counts as one that waits.
+/// The number of sends of a size that have to wait before it counts as one that waits.
 const TRIES: u32 = 4;
 /// A later try has this many seconds more, times 4 for each further one: a process that is kept
 /// from running is back by then.
@@ -87,7 +87,7 @@ fn longest(
     Ok(longest)
 }
 
-/// Whether a send is over before the receiver is told to receive.
+/// Whether a send is over before the receiver is asked to receive.
 fn send(comm: &dyn Comm, flow: Flow, data: &[u8], patience: f64) -> Result<bool, CommError> {
     let mut queue = comm.queue();
     // SAFETY: the data is borrowed, and so unchanged, until this function returns.

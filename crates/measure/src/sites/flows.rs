@@ -29,11 +29,11 @@ pub struct Work {
     pub delays: Vec<f64>,
 }
 
-/// One message of so many bytes for each flow, and an empty answer to each; on a sender the seconds
+/// One message of `size` bytes for each flow, and an empty answer to each; on a sender the seconds
 /// of each of its own, in the order of the flows, and nothing elsewhere.
 ///
-/// Nobody may send and receive. Receivers are ready before anybody sends, and senders wait for each
-/// other alone: where they are at one site, they begin within a latency of that site.
+/// No rank may send and receive. Receivers are ready before the first send, and senders wait for
+/// each other alone: where they are at one site, they begin within a latency of that site.
 pub fn once(
     comm: &dyn Comm,
     flows: &[Flow],

@@ -46,7 +46,7 @@ pub struct Asked<'a> {
     pub rule: Rule,
     /// Called now and then.
     pub alive: &'a dyn Fn(),
-    /// Is told how far it is.
+    /// Receives the progress.
     pub observer: &'a dyn Observer,
 }
 
@@ -144,9 +144,9 @@ impl End {
 pub struct Row {
     /// Which flows are under way at once.
     pub kind: Kind,
-    /// None where they come from several.
+    /// `None` if they come from several.
     pub from: Option<usize>,
-    /// None where they go to several.
+    /// `None` if they go to several.
     pub to: Option<usize>,
     /// Bytes a second of each flow and of all together.
     pub rated: Rated,
@@ -258,7 +258,7 @@ impl Found {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SitesError {
-    /// All hosts are at one site; so many are there.
+    /// All hosts are at one site, with their number.
     OneSite {
         /// All that the ranks run on; 1 where they share one.
         hosts: usize,

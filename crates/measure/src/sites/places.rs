@@ -66,7 +66,7 @@ pub fn latencies(
     Ok(Latencies(places.into_iter().zip(values.into_iter().map(estimate)).collect()))
 }
 
-/// The site of each of so many hosts. Sites may be far apart by different measures, and what falls
+/// The site of each host. Sites may be far apart by different measures, and what falls
 /// apart at the widest gap may do so again inside.
 pub fn sites_of_hosts(latencies: &Latencies, hosts: u32) -> Vec<u32> {
     let mut waiting: Vec<Vec<Rank>> = vec![(0..hosts).collect()];
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn near_sites_are_told_apart_beside_far_ones() {
+    fn near_sites_are_distinguished_beside_far_ones() {
         let given = [0, 1, 2, 0, 1, 2, 0, 1];
         let found = sites(&given, |_, b| if b == 2 { 50e-3 } else { 0.5e-3 });
         assert_eq!(found, given);

@@ -28,7 +28,7 @@ pub struct Rated {
 }
 
 impl Rated {
-    /// What all have while all are under way. Under fair sharing nobody becomes faster when a
+    /// What all have while all are under way. Under fair sharing no flow becomes faster when a
     /// faster one ends: that one is not where the slower one's limit is.
     pub fn sum(&self) -> f64 {
         self.each.value * self.flows.len() as f64

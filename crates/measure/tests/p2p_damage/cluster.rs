@@ -296,7 +296,7 @@ pub fn damaged(seed: u64) -> Cluster {
     cluster
 }
 
-/// A fleet of so many hosts, at one site or a few, with zero to four things wrong.
+/// A fleet of `hosts` hosts, at one site or a few, with zero to four things wrong.
 #[allow(dead_code)] // The benchmark and the test of all pairs draw smaller ones.
 pub fn fleet(seed: u64, hosts: u32) -> Cluster {
     let mut dice = Dice(SplitMix64::new(seed));

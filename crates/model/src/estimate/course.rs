@@ -28,7 +28,7 @@ pub(super) struct Course<'c> {
     begun: f64,
     /// What comes now is for checks.
     pub hold_back: bool,
-    /// Somebody else uses the network, or the machine: repetitions differ, as on every real one.
+    /// Other traffic disturbs the network or the machine: repetitions differ, as on every real one.
     is_disturbed: bool,
     /// On rank 0.
     pub timed: Vec<Timed>,
@@ -84,7 +84,7 @@ impl<'c> Course<'c> {
         self.comm.rank() == 0
     }
 
-    /// What a message of so many bytes takes between ranks 0 and 1 there and back, or a little
+    /// What a message of `bytes` bytes takes between ranks 0 and 1 there and back, or a little
     /// more; on rank 0, after the round trips.
     pub fn trip(&self, bytes: u64) -> f64 {
         let time = |timed: &Timed| match timed.kind {
@@ -148,7 +148,7 @@ impl<'c> Course<'c> {
     }
 
     /// Collective: repeats it on every subset; on rank 0 what each came to, in the order of the
-    /// plan. All know then whether somebody else uses the network.
+    /// plan. All know then whether other traffic disturbs the network.
     fn measure(
         &mut self,
         plan: &Plan,

@@ -83,12 +83,12 @@ impl Request {
 const MOST_BYTES: u64 = 1 << 30;
 /// Messages are short below 2 to this power.
 const SHORTEST_CURVE: u32 = 6;
-/// So many steps of protocols are sought at most, each by so many halvings.
+/// The largest number of protocol steps that are sought, and the halvings for each.
 const STEPS: usize = 8;
 const HALVINGS: usize = 4;
-/// Overheads of a host are measured with so many partners.
+/// The number of partners with which the overheads of a host are measured.
 const PARTNERS: usize = 2;
-/// Of so many ranks it is seen whether cards follow sizes.
+/// The number of ranks on which it is checked whether cards follow sizes.
 const HUBS: u32 = 2;
 /// Ranks of a group that echoes, and how many of them lead in turn.
 const ECHOES: u32 = 4;
@@ -197,8 +197,8 @@ fn overhead_sizes(sizes: &[u64], eager: u64) -> Vec<u64> {
     overheads
 }
 
-/// So many rounds at most; each has its part of the budget. One batch of them is done twice where
-/// others disturb.
+/// The largest number of rounds; each has its part of the budget. One batch of them is done twice
+/// where others disturb.
 fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
     let gaps = if request.gaps { sizes.len() + 1 } else { 0 };
     let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
@@ -238,7 +238,7 @@ fn find_steps(
         if course.leads() {
             let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
             let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-            // What goes wrong here goes wrong in the fit as well, and is told there.
+            // An error here is an error in the fit as well, and is reported there.
             let steps = Lmo::without_cards(&so_far, SeenIn::Fastest)
                 .map(|lmo| lmo.steps())
                 .unwrap_or_default();
@@ -275,7 +275,7 @@ fn follow(
     if course.leads() {
         let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
         let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
-        // What goes wrong here goes wrong in the fit as well, and is told there.
+        // An error here is an error in the fit as well, and is reported there.
         let in_order = Lmo::without_cards(&so_far, SeenIn::Fastest).and_then(|mut lmo| {
             lmo.find_order(&so_far)?;
             Ok(lmo.in_order)

@@ -75,7 +75,7 @@ impl Once {
                         let double = Double { ranks, members: two(members)?, bytes };
                         execute(members, &double, sent, received)
                     }
-                    _ => Err(CommError::Argument { what: format!("{kind:?} is no schedule") }),
+                    _ => Err(CommError::Argument { what: format!("{kind:?} is not a schedule") }),
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! What the repetitions of an experiment say together.
 //!
 //! Where others use the network now and then, times are skewed: more than half of the short
-//! messages may meet nobody, and yet many of them in turn take longer than so many medians. Means
-//! add up; and where messages share a link fairly, the mean time is a straight line over sizes,
-//! whatever the others send.
+//! messages may meet no contention, and yet many of them in turn take longer than their medians.
+//! Means add up; and where messages share a link fairly, the mean time is a straight line over
+//! sizes, whatever the others send.
 
 use laneway_stats::{mean_interval, sorted};
 

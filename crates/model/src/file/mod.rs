@@ -34,7 +34,7 @@ impl Fitted {
         write::text(self)
     }
 
-    /// Reads the text of a file; `name` is what mistakes are told by.
+    /// Parses the text of a file; `name` stands in its errors.
     pub fn load(name: &str, text: &str) -> Result<Fitted, ModelError> {
         let document = Document::parse(name, text)?;
         let mut top = document.top()?;
@@ -281,7 +281,7 @@ fn host(table: &mut Table) -> Result<Host, ModelError> {
     })
 }
 
-/// The part of a card that others take; none where nothing is said.
+/// The part of a card that others take; 0 if not given.
 fn load(table: &mut Table, key: &str) -> Result<Parameter, ModelError> {
     let load = table.perhaps_plain(key)?.unwrap_or_default();
     match load.high < 1.0 {
@@ -290,7 +290,7 @@ fn load(table: &mut Table, key: &str) -> Result<Parameter, ModelError> {
     }
 }
 
-/// Seconds a byte there and back while nobody else sends: those of means, where nothing is said.
+/// Seconds a byte there and back without other traffic: those of means, if not given.
 fn free(table: &mut Table, means: [f64; 2]) -> Result<[f64; 2], ModelError> {
     const KEY: &str = "free_ns_per_byte";
     match table.perhaps_numbers(KEY)?.as_deref() {

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use crate::error::ModelError;
 use crate::parameter::Parameter;
 
-/// A larger text than this is no model.
+/// A larger text than this is not a model.
 const MOST_BYTES: usize = 1 << 30;
 /// Rounding of the units may part a value from the end of its interval by so little.
 const ROUNDING: f64 = 1e-12;
@@ -35,7 +35,7 @@ pub(super) struct Document<'t> {
     root: DeTable<'t>,
 }
 
-/// One table, and the keys that nobody has taken yet.
+/// One table, and the keys that were not taken yet.
 pub(super) struct Table<'d> {
     document: &'d Document<'d>,
     what: String,
@@ -88,7 +88,7 @@ impl<'t> Document<'t> {
                 DeValue::Table(table) => {
                     Ok(self.entries(&format!("[{name}]"), value.span().start, table))
                 }
-                _ => Err(self.refuse_at(value.span().start, format!("[{name}] is no table"))),
+                _ => Err(self.refuse_at(value.span().start, format!("[{name}] is not a table"))),
             },
         }
     }
@@ -104,7 +104,7 @@ impl<'t> Document<'t> {
             return Err(self.refuse_at(0, format!("[[{name}]] is missing")));
         };
         let start = value.span().start;
-        let no_tables = || self.refuse_at(start, format!("[[{name}]] is no list of tables"));
+        let no_tables = || self.refuse_at(start, format!("[[{name}]] is not a list of tables"));
         let DeValue::Array(list) = value.get_ref() else { return Err(no_tables()) };
         let mut tables = Vec::new();
         for (number, value) in list.iter().enumerate() {
@@ -123,7 +123,7 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Exactly so many of them.
+    /// Exactly `count` of them.
     pub fn tables(&self, name: &str, count: usize) -> Result<Vec<Table<'_>>, ModelError> {
         let tables = self.some_tables(name)?;
         match tables.len() == count {

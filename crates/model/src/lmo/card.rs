@@ -13,7 +13,7 @@ use crate::probe::{Direction, Fan};
 const SHARED: f64 = 0.005;
 /// No time is taken as known better than to such a part.
 const SURE: f64 = 0.001;
-/// What is known so many times worse than another does not count beside it.
+/// What is known this much worse than another does not count beside it.
 const DULL: f64 = 3.0;
 /// No card is taken as known better than to such a part: beside others, the ends of an interval may
 /// meet by chance.
@@ -74,7 +74,7 @@ impl OneFan {
         OneFan { lmo: lmo.among(&timed.ranks), fan, eager_bytes }
     }
 
-    /// What it takes with a card of so many seconds a byte.
+    /// What it takes with a card of `per_byte` seconds a byte.
     fn seconds(&self, per_byte: f64, end: End) -> Result<f64, ModelError> {
         let mut network = self.lmo.network(self.eager_bytes, end);
         let (rate, none) = (1.0 / per_byte, f64::INFINITY);
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// A fan to so many hosts, and what it takes with a card.
+    /// A fan to `hosts` hosts, and what it takes with a card.
     fn fan(hosts: u32, per_byte: f64) -> Timed {
         let kind = Kind::Fan { bytes: 1 << 20, direction: Direction::Out };
         let (ranks, time) = ((0..=hosts).collect(), Parameter::exact(0.0));

@@ -15,8 +15,9 @@ use crate::parameter::{LEVEL, Parameter};
 use crate::probe::Direction;
 
 /// In which repetitions it is seen what depends on the size of a message. Others who send long
-/// messages now and then disturb long messages most, which is no protocol: the fastest repetitions
-/// are free of it. Those who send short ones all the time slow down long messages for good.
+/// messages now and then disturb long messages most, which is not a protocol: the fastest
+/// repetitions are free of it. Those who send short ones all the time slow down long messages for
+/// good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeenIn {
     Middle,
@@ -25,7 +26,7 @@ pub(crate) enum SeenIn {
 
 impl Lmo {
     /// Fits every parameter to the experiments. Intervals reach to what the fastest repetitions say
-    /// alone: the truth of a cluster that nobody disturbs lies there.
+    /// alone: the truth of an undisturbed cluster lies there.
     pub(crate) fn fit(experiments: &Experiments, seen_in: SeenIn) -> Result<Lmo, ModelError> {
         let mut lmo = Lmo::fit_once(experiments, size_factors(experiments, seen_in)?)?;
         let undisturbed = experiments.undisturbed();
@@ -61,7 +62,7 @@ impl Lmo {
         for ((pair, quiet), [there, back]) in lmo.pairs.iter_mut().zip(&quiet.pairs).zip(least) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
             if lmo.others.is_some() {
-                // Nobody is slower alone.
+                // No host is slower alone.
                 let free = |mean: Parameter, quiet: Parameter, least: f64| {
                     mean.value.min(quiet.value).min(least)
                 };
@@ -377,7 +378,7 @@ impl Trips {
             let later = (factor.latency - 1.0) / known.bytes as f64;
             let costs = overhead::beyond_line(by_size.overheads, [from, to], known.bytes);
             let terms = [(1.0, known.slope), (-later, latency)];
-            // The hosts' part is no part of what depends on the size.
+            // The hosts' part does not belong to what depends on the size.
             let slope = Parameter::sum(&terms).shifted(-(1.0 - factor.per_byte) * ends);
             let slope = slope.shifted(-costs / known.bytes as f64);
             let slope = slope.scaled(1.0 / factor.per_byte);

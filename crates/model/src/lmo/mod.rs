@@ -47,11 +47,11 @@ pub struct Host {
     pub per_byte_sent: Parameter,
     /// To a byte that it receives.
     pub per_byte_received: Parameter,
-    /// Seconds a byte of its card, when several messages pass it; none where no limit was seen.
+    /// Seconds a byte of its card, when several messages pass it; `None` if no limit was seen.
     pub card_out: Option<Parameter>,
     /// The same for what comes in.
     pub card_in: Option<Parameter>,
-    /// The part of its card that others take; 0 where nobody does.
+    /// The part of its card that others take; 0 without other traffic.
     pub load_out: Parameter,
     /// The same for what comes in.
     pub load_in: Parameter,
@@ -66,10 +66,10 @@ pub struct Pair {
     pub there: Parameter,
     /// Seconds a byte from the higher rank to the lower.
     pub back: Parameter,
-    /// Seconds a byte of one message while nobody else sends, there and back.
+    /// Seconds a byte of one message without other traffic, there and back.
     pub free: [f64; 2],
-    /// Seconds a byte of all messages that go there at once, and back; none where no limit was
-    /// seen, and where they go one after the other.
+    /// Seconds a byte of all messages that go there at once, and back; `None` if no limit was
+    /// seen, and if they go one after the other.
     pub all_there: Option<Parameter>,
     /// The same back.
     pub all_back: Option<Parameter>,
@@ -105,13 +105,13 @@ impl Host {
         }
     }
 
-    /// As if nobody else used its card.
+    /// Sets the card as without other traffic.
     fn unload(&mut self) {
         (self.load_out, self.load_in) = (Parameter::default(), Parameter::default());
     }
 }
 
-/// The pairs of so many ranks, in the order of [`Lmo::pairs`].
+/// The pairs of `ranks` ranks, in the order of [`Lmo::pairs`].
 pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
     (0..ranks).flat_map(move |i| (i + 1..ranks).map(move |j| [i, j]))
 }
@@ -172,13 +172,13 @@ impl Lmo {
         if from < to { pair.there } else { pair.back }
     }
 
-    /// Seconds a byte of one message while nobody else sends.
+    /// Seconds a byte of one message without other traffic.
     pub fn free_per_byte(&self, from: Rank, to: Rank) -> f64 {
         let [there, back] = self.pair(from, to).free;
         if from < to { there } else { back }
     }
 
-    /// Seconds a byte of all messages at once; none where no limit was seen.
+    /// Seconds a byte of all messages at once; `None` if no limit was seen.
     pub fn all_per_byte(&self, from: Rank, to: Rank) -> Option<Parameter> {
         let pair = self.pair(from, to);
         if from < to { pair.all_there } else { pair.all_back }

@@ -13,8 +13,8 @@ use super::overhead::beyond_line;
 use super::{Lmo, Pair};
 use crate::experiments::{Experiments, Kind};
 
-/// What the latency and the time of a byte of every pair are multiplied by, for messages of so many
-/// bytes; between two of them by interpolation over the logarithm of the size.
+/// What the latency and the time of a byte of every pair are multiplied by, for messages of a
+/// length; between two of them by interpolation over the logarithm of the size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactor {
     /// The size.
@@ -111,7 +111,7 @@ impl Curve {
         above / sum(&|one| (one.bytes / one.trip).powi(2))
     }
 
-    /// Seconds a byte between the two longest messages; none where they tell none.
+    /// Seconds a byte between the two longest messages; `None` if they give none.
     fn last_slope(&self) -> Option<f64> {
         let [.., one, other] = &self.samples[..] else { return None };
         let slope = (other.excess - one.excess) / (other.bytes - one.bytes);

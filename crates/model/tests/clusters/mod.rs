@@ -110,8 +110,8 @@ pub fn draw_noisy(seed: u64, hosts: u32, part: f64, bytes: u64, when: u64) -> Pl
     Platform::parse(&format!("noisy cluster {seed}"), &text).expect("a platform")
 }
 
-/// Every scatter, gather and bcast of the registry from 1 B to 1 MiB, in steps of so many powers of
-/// two, with its name.
+/// Every scatter, gather and bcast of the registry from 1 B to 1 MiB, in steps of a number of
+/// powers of two, with its name.
 pub fn calls(hosts: u32, powers: usize) -> Vec<(String, Box<dyn Schedule>)> {
     let mut calls = Vec::new();
     for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {

@@ -40,7 +40,7 @@ pub(super) fn build(name: &str, said: Description) -> Result<Platform, PlatformE
 /// The two directions of a link, and what it adds to the latency.
 pub(super) struct LinkPorts {
     pub there: ResourceId,
-    /// None where both directions are one.
+    /// `None` if both directions are one.
     pub back: Option<ResourceId>,
     latency: f64,
 }

@@ -69,7 +69,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// Bytes a second over a way of so many seconds; infinite without a limit.
+    /// Bytes a second over a way of this latency in seconds; infinite without a limit.
     pub fn most(&self, latency: f64) -> f64 {
         // A window over no time at all limits nothing: the quotient is infinite, as it should be.
         let window = self.window.map_or(f64::INFINITY, |bytes| bytes as f64 / (2.0 * latency));

@@ -194,7 +194,7 @@ impl Fields {
         }
     }
 
-    /// Refuses what nobody took.
+    /// Refuses unknown fields.
     pub fn finish(&self) -> Result<(), PlatformError> {
         let Some((key, (_, place))) = self.entries.iter().min_by_key(|(_, (_, place))| place.line)
         else {

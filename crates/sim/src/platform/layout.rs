@@ -1,5 +1,5 @@
-//! A platform as somebody sees it who builds it with real parts: hosts with cards, sites, and what
-//! lies between the sites. Tells also what no real parts are there for.
+//! A platform as its builder with real parts sees it: hosts with cards, sites, and what
+//! lies between the sites. Lists also what no real parts are there for.
 
 use super::description::Limit;
 use super::{Platform, Ports};
@@ -81,7 +81,7 @@ pub struct Layout {
 }
 
 impl Platform {
-    /// The layout of a platform of sites; an error names what is no part of one.
+    /// The layout of a platform of sites; an error names what does not fit into one.
     pub fn layout(&self) -> Result<Layout, String> {
         self.refuse_what_has_no_layout()?;
         self.parts(&|id| self.resources[id as usize].rate)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_second_cards_and_uplinks_are_told() {
+    fn windows_second_cards_and_uplinks_are_listed() {
         let spec = "sites:2,2,window=156K,wan-rate=100Mbit,uplink=50Mbit,aggregate=80Mbit";
         let found = layout(spec);
         assert_eq!(found.ways[0].window, Some(156 << 10));

@@ -62,7 +62,7 @@ pub struct Platform {
     site_names: Vec<String>,
     /// Inside each site.
     inside: Vec<Way>,
-    /// From site to site, row by row; none where only explicit routes lead.
+    /// From site to site, row by row; `None` if only explicit routes lead.
     between: Vec<Option<Way>>,
     /// Explicit pairs, as indices of `ways`.
     routes: BTreeMap<(HostId, HostId), usize>,
@@ -114,7 +114,7 @@ impl Platform {
         build::build(spec, said)
     }
 
-    /// Reads the text of a file; `name` is what mistakes are told by.
+    /// Parses the text of a file; `name` stands in its errors.
     pub fn parse(name: &str, text: &str) -> Result<Platform, PlatformError> {
         build::build(name, file::parse(name, text)?)
     }
@@ -134,7 +134,7 @@ impl Platform {
         &self.site_names
     }
 
-    /// The site of a host, as an index of the site names; none where it is in no site.
+    /// The site of a host, as an index of the site names; `None` if it is in no site.
     pub fn site_of(&self, host: HostId) -> Option<u32> {
         self.hosts.get(host as usize)?.site
     }

@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_names_are_refused() {
         let absurd = ["n[0-999999999]", "n[0-99999,0-99999]"];
         let odd = ["", "a b", "a:b", "é", "n[", "n[]", "n[a]", "n[3-1]", "n[-1]", "n[0-1][0-1]"];
         for bad in odd.into_iter().chain(absurd) {

@@ -10,7 +10,7 @@ const MOST_RATE: f64 = 1e18;
 const MOST_SECONDS: f64 = 1e6;
 /// Where time must pass, less than this is a mistake.
 pub(super) const LEAST_SECONDS: f64 = 1e-9;
-/// A clock that gains or loses so much of a second in a second is no clock.
+/// A clock that gains or loses so much of a second in a second is not a clock.
 const DRIFT_END: f64 = 0.5;
 
 /// Bits in powers of ten, or bytes in powers of ten; both a second.
@@ -76,7 +76,7 @@ pub(super) fn parse_drift(text: &str) -> Result<Spread, String> {
             Some(number) => (number.trim_end(), 1e6),
             None => (text, 1.0),
         };
-        // What begins with a digit is no second sign, no `inf` and no `nan`.
+        // What begins with a digit is not a second sign, not `inf` and not `nan`.
         let digit = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
         match number.parse::<f64>() {
             Ok(number) if digit && number / parts < DRIFT_END => Ok(number / parts),

@@ -23,7 +23,7 @@ const MOST_SITES: usize = 3;
 /// Network cards, in bytes a second: those of a platform, and how much slower some hosts' are.
 const CARDS: [f64; 5] = [12.5e6, 125e6, 1.25e9, 3.125e9, 12.5e9];
 const SLOWER: [f64; 5] = [1.0, 1.0, 0.8, 0.5, 0.2];
-/// Messages up to so many bytes are eager.
+/// The eager limits that occur, in bytes.
 const EAGER_BYTES: [u64; 6] = [0, 512, 4 << 10, 12 << 10, 64 << 10, 128 << 10];
 const HEADER_BYTES: [u64; 3] = [0, 16, 64];
 

@@ -14,7 +14,7 @@ const RETRANSMIT: f64 = 0.2;
 /// A longer header than this is a mistake.
 const MOST_HEADER_BYTES: u64 = 1 << 20;
 
-/// A schedule has so many channels, and more connections than channels are idle.
+/// The number of channels of a schedule; more connections than channels are idle.
 const MOST_CONNECTIONS: u64 = CHANNELS as u64;
 
 /// What a measured platform may say that it was not looked for.
@@ -75,7 +75,7 @@ impl Settings {
         Settings { seed, eager, header, ..Settings::default() }
     }
 
-    /// Messages over TCP, to receivers that hold so many bytes.
+    /// Messages over TCP, to receivers with this buffer in bytes.
     pub fn tcp(receive_buffer: u64, place: &Place) -> Settings {
         Settings {
             in_order: Some((true, place.clone())),

@@ -17,7 +17,7 @@ pub const MOST_SIMGRID_HOSTS: u32 = 1024;
 /// What SimGrid's MPI accounts for each message beyond its own bytes, always.
 const SMPI_HEADER_BYTES: u64 = 16;
 
-/// What SimGrid must be told so that it computes what we compute.
+/// The settings with which SimGrid computes what we compute.
 const SETTINGS: &[(&str, &str)] = &[
     ("network/model", "CM02"),
     // The usual Lazy forgets links of the second of two messages that start moving at one instant

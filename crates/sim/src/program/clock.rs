@@ -52,7 +52,7 @@ impl Clock for SimClock<'_, '_> {
     fn sleep_until(&self, instant: f64) {
         let until = (instant - self.host.offset) / (1.0 + self.host.drift);
         if self.seat.sleep(until).is_err() && until.is_finite() {
-            // Nobody waits for anybody any more; a program that waits for an instant must see it.
+            // No rank waits for another any more; a program that waits for an instant must see it.
             let now = &mut self.seat.any_state().cluster.now;
             *now = now.max(until);
         }

@@ -250,7 +250,7 @@ impl Comm for SimComm<'_, '_> {
             if let Some(regroup) = state.regroups.get_mut(&which) {
                 regroup.context = Some(first);
             }
-            // Whoever waits for something else looks in vain, once.
+            // A rank that waits for something else looks in vain, once.
             state.awake_all();
         }
         let answered = |state: &Guard<'_, '_>| {
@@ -315,7 +315,7 @@ impl SimQueue<'_, '_, '_> {
                 return;
             }
             let Data::Bytes(data) = data else { return };
-            // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
+            // SAFETY: the starter of the receive keeps `len` bytes at `target` valid and
             // untouched until its slot is reported, which happens when this returns.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
             spare.give_back(data);

@@ -30,7 +30,7 @@ use turns::{Aborted, Seat, Turns};
 
 /// Seconds that a look costs which finds nothing.
 pub const LOOK_SECONDS: f64 = 100e-9;
-/// So many times in a row the clock can be read for nothing.
+/// The number of consecutive reads of the clock without cost.
 pub const FREE_READS: u32 = 1000;
 /// Room for a rank's calls; only what is touched becomes memory.
 const STACK_BYTES: usize = 4 << 20;
@@ -60,7 +60,7 @@ impl<'a> Program<'a> {
         Program { network, ranks, fairness, limit: f64::INFINITY, observer: None }
     }
 
-    /// Gives up after so many seconds of virtual time.
+    /// Gives up after this number of seconds of virtual time.
     pub fn limit(mut self, seconds: f64) -> Program<'a> {
         self.limit = seconds;
         self
@@ -87,7 +87,8 @@ impl<'a> Program<'a> {
         let rank = |rank: Rank, yielder: &Yielder<(), ()>| {
             let seat = Seat::new(&turns, rank, yielder);
             let end = catch_unwind(AssertUnwindSafe(|| {
-                // One that was aborted ends here; one that failed is told with the first call.
+                // One that was aborted ends here; one that failed gets its error with the first
+                // call.
                 drop(seat.state());
                 program(&SimComm::world(seat))
             }));
@@ -101,7 +102,7 @@ impl<'a> Program<'a> {
             let stack = DefaultStack::new(STACK_BYTES)
                 .map_err(|error| SimError::Stack { rank: number, error: error.to_string() })?;
             // SAFETY: what it borrows, `turns` and `program`, outlives this function's list of
-            // coroutines, which nobody forgets.
+            // coroutines, none of which is forgotten.
             Ok(unsafe { Coroutine::with_stack_unchecked(stack, move |y, ()| rank(number, y)) })
         };
         let mut ranks: Vec<_> = (0..self.ranks).map(start).collect::<Result<_, SimError>>()?;

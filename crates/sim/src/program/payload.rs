@@ -6,7 +6,7 @@ use std::slice;
 
 use super::spare::Spare;
 
-/// Messages from so many bytes on stay with their senders.
+/// The length from which messages stay with their senders.
 const LONG_BYTES: usize = 64 << 10;
 
 /// A long copy leaves a piece of memory alone that has these bytes already: a buffer that was never
@@ -22,7 +22,7 @@ pub(super) enum Payload {
     Kept(Vec<u8>),
     /// With the sender, until its send is over.
     Lent(*const u8, usize),
-    /// So many, where they belong already, or where there was no room for them.
+    /// Their number, where they belong already, or where there was no room for them.
     Placed(usize),
 }
 

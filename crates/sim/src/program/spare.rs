@@ -1,7 +1,7 @@
 //! The memory of long messages, which is used again: the system would take it back and clear it for
 //! every one of them.
 
-/// Messages from so many bytes on, so many pieces of memory at most.
+/// The length from which messages keep their memory, and the most pieces of it.
 const LONG_BYTES: usize = 64 << 10;
 const MOST: usize = 64;
 

@@ -1,5 +1,5 @@
-//! Who goes on when: one rank at a time has the turn, and gives it away only by waiting. Whoever
-//! has it when nobody can go on lets virtual time pass.
+//! Scheduling of ranks: one rank at a time has the turn, and gives it away only by waiting. The
+//! rank that has it when none can go on lets virtual time pass.
 //!
 //! All ranks are on one thread, each on a stack of its own: a turn changes in tens of nanoseconds,
 //! where threads would take the system microseconds.
@@ -42,7 +42,7 @@ pub(super) enum Wait {
     Recv { from: Option<Rank> },
     /// A message that can be seen.
     Look,
-    /// The end of one of so many transfers.
+    /// The end of one of a number of transfers.
     Transfers(usize),
     /// All ranks of a communicator.
     Split,
@@ -73,7 +73,7 @@ pub(super) struct Regroup {
     pub context: Option<u64>,
 }
 
-/// Everything that is shared; whoever has the turn has it to itself.
+/// The shared state; the rank with the turn has it to itself.
 pub(super) struct State<'a> {
     pub cluster: Cluster<'a, Flows>,
     pub tickets: Vec<Tickets>,
@@ -98,7 +98,7 @@ pub(super) struct Turns<'a> {
     state: RefCell<State<'a>>,
 }
 
-/// Nobody keeps it while another has the turn.
+/// Not kept while another rank has the turn.
 pub(super) type Guard<'g, 'a> = RefMut<'g, State<'a>>;
 
 /// A rank's place among the others, from which it waits.
@@ -199,7 +199,7 @@ impl State<'_> {
         self.awake_all();
     }
 
-    /// Lets virtual time pass until somebody can go on.
+    /// Lets virtual time pass until a rank can go on.
     fn advance(&mut self) {
         match self.cluster.step() {
             Err(error) => self.fail(error),
@@ -309,7 +309,7 @@ impl<'t, 'a> Seat<'t, 'a> {
         self.turns.state.borrow_mut()
     }
 
-    /// Waits until somebody lets this rank go on, which then looks whether it can.
+    /// Waits until another rank lets this one go on, which then looks whether it can.
     pub fn wait(&self, mut state: Guard<'t, 'a>, what: Wait) -> Result<Guard<'t, 'a>, CommError> {
         state.waits[self.rank as usize] = Some(what);
         state.pass_on();

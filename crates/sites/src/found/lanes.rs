@@ -21,7 +21,7 @@ pub struct Lanes {
     pub model: TwoSites,
 }
 
-/// The lanes for a root at one site and blocks of so many bytes for the hosts of another.
+/// The lanes for a root at one site and blocks of `block` bytes for the hosts of another.
 pub fn lanes(found: &Found, near: usize, far: usize, block: u64) -> Result<Lanes, ModelError> {
     let model = TwoSites {
         near: found.members(near).len() as u32,

@@ -36,7 +36,7 @@ pub struct WayLimits {
     pub one: f64,
     /// What limits one connection, where that is not a card or what all share.
     pub connection: Option<f64>,
-    /// What all share; none where nothing that was measured is limited by it.
+    /// What all share; `None` if nothing that was measured is limited by it.
     pub capacity: Option<f64>,
     /// The most that was seen.
     pub most: f64,

@@ -209,9 +209,9 @@ fn between(text: &mut String, found: &Found, limits: &Limits, ends: [usize; 2], 
             .any(|uplink| way.capacity.is_some_and(|capacity| capacity >= (1.0 - ALIKE) * uplink));
         way.capacity.filter(|_| !hidden)
     };
-    let told_apart = found.sites.len() == 2
+    let is_asymmetric = found.sites.len() == 2
         && (one_way(limits, a, b).is_some() || one_way(limits, b, a).is_some());
-    if !told_apart {
+    if !is_asymmetric {
         both("rate", [own(there), own(back)]);
         if own(there).or(own(back)).is_some() {
             congestion(text, [there, back]);

@@ -10,16 +10,16 @@ use laneway_core::{CommError, Failure, Rank};
 pub enum Refusal {
     /// Messages go between two ranks, or three.
     TooFewRanks {
-        /// There are so many.
+        /// The number of ranks.
         ranks: u32,
-        /// It takes so many.
+        /// The least number of ranks.
         least: u32,
     },
     /// A pair with a rank that is not there.
     NoSuchRank {
         /// The pair, or triple.
         subset: Vec<Rank>,
-        /// There are so many.
+        /// The number of ranks.
         ranks: u32,
     },
     /// Point-to-two is of three ranks, and all else of two.
@@ -35,10 +35,10 @@ pub enum Refusal {
     Window {
         /// As it was asked for.
         window: usize,
-        /// It has so many messages at most.
+        /// The largest number of messages.
         most: usize,
     },
-    /// Another size back of what is no round trip.
+    /// Another size back of a pattern that is not a round trip.
     Back,
     /// Cold buffers of a simulated cluster.
     NoCaches,
@@ -47,7 +47,7 @@ pub enum Refusal {
         /// The experiment.
         name: &'static str,
     },
-    /// The largest size does not fit into somebody's memory.
+    /// The largest size does not fit into the memory of a machine.
     Memory(String),
 }
 

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_no_time_is_told() {
+    fn what_took_no_time_is_reported() {
         for missed in [0.0, -1e-6, f64::NAN, f64::INFINITY] {
             let figure = figure(Pattern::Gap, missed, true);
             assert_eq!(flags(&figure), "no time".into(), "{missed}");

@@ -17,7 +17,7 @@ pub struct Samples {
     /// First samples that were left out, as the subset had not settled.
     pub warm_up: u32,
     pub outliers: u32,
-    /// In the order they were taken; none where they are not kept.
+    /// In the order they were taken; empty if they are not kept.
     pub samples: Vec<f64>,
 }
 
@@ -25,7 +25,7 @@ pub struct Samples {
 const NUMBERS: usize = 10;
 
 impl Samples {
-    /// None where they do not tell.
+    /// `None` if they give nothing.
     pub fn of(rule: &Rule, keep: bool, samples: &[f64]) -> Option<Samples> {
         let skipped = rule.warm_up(samples);
         let settled = &samples[skipped..];

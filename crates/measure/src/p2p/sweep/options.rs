@@ -89,7 +89,7 @@ impl PatternSweep {
         Ok(())
     }
 
-    /// What so many ranks cannot do.
+    /// Refuses what this number of ranks cannot do.
     pub fn check_ranks(&self, ranks: u32) -> Result<(), Refusal> {
         let (is_multi, has_triples) = (self.has(Pattern::MultiPair), self.has(Pattern::PointToTwo));
         let least = if has_triples { 3 } else { 2 };
@@ -117,12 +117,12 @@ impl PatternSweep {
         self.experiments.contains(&Experiment::Pattern(pattern))
     }
 
-    /// Bytes that come home where they are told apart from those that go.
+    /// Bytes that come home if they differ from those that go.
     pub(super) fn back(&self, pattern: Pattern, size: usize) -> Option<usize> {
         (pattern == Pattern::RoundTrip).then_some(self.back.unwrap_or(size))
     }
 
-    /// Why the buffers of so many ranks do not fit into this machine.
+    /// Why the buffers of `ranks` ranks do not fit into this machine.
     pub fn memory_objection(&self, ranks: u32) -> Option<String> {
         let sizes = self.sizes.iter().copied().chain(self.back.map(|back| back as u64));
         let size = sizes.max().unwrap_or(0);

@@ -45,7 +45,7 @@ impl FromStr for Ranks {
 }
 
 impl Ranks {
-    /// The subsets of so many ranks that something is measured on, one after the other or those
+    /// The subsets of `ranks` ranks that are measured, one after the other or those
     /// without a common rank at the same time.
     pub(super) fn plan(
         &self,

@@ -59,7 +59,7 @@ impl Explained<'_> {
         nodes.filter(counts).map(|node| node.ratio).fold(1.0, f64::max)
     }
 
-    /// Whether a transfer of so many times the usual is what its hosts explain.
+    /// Whether a transfer of this multiple of the usual is what its hosts explain.
     fn is_transfer(&self, times: f64, from: u32, to: u32, far: bool) -> bool {
         let own = self.times(from, BANDWIDTH, true, far).max(self.times(to, BANDWIDTH, false, far));
         times <= own / self.limits.least_bandwidth
@@ -85,7 +85,7 @@ impl Chooser {
         Explained { limits: findings.survey.limits(), nodes }
     }
 
-    /// The pairs to be measured next; none where the verdict needs no more.
+    /// The pairs to be measured next; empty if the verdict needs no more.
     pub fn next(&mut self, findings: &Findings, found: &Found) -> Vec<Vec<Rank>> {
         let Some(verdict) = &findings.verdict else { return Vec::new() };
         let explained = self.explained(findings);

@@ -85,7 +85,7 @@ impl Draw {
         pairs.into_iter().filter(new).map(|(from, to)| vec![from, to]).collect()
     }
 
-    /// Each of them with so many others, by rounds in which all meet.
+    /// Each of them with a number of others, by rounds in which all meet.
     fn matched(&mut self, mut all: Vec<u32>, partners: u32) -> Vec<[u32; 2]> {
         let count = all.len() as u32;
         self.random.shuffle(&mut all);
@@ -137,8 +137,8 @@ impl Draw {
         ordered(a, b)
     }
 
-    /// So many further partners of a rank's host, or of the rank within its host, that are none of
-    /// those to `avoid` and were not measured with this rank.
+    /// A number of further partners of a rank's host, or of the rank within its host, that are none
+    /// of those to `avoid` and were not measured with this rank.
     pub fn further(
         &mut self,
         rank: Rank,

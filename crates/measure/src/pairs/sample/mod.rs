@@ -40,7 +40,7 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// So many times further pairs are chosen by the verdict.
+/// The largest number of times that the verdict chooses further pairs.
 const MOST_CHOICES: usize = 8;
 
 /// Collective: measures a sample and judges it; the findings, on rank 0.

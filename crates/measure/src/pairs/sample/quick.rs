@@ -57,7 +57,7 @@ pub(super) struct Looker<'c> {
 
 impl<'c> Looker<'c> {
     pub fn new(comm: &'c dyn Comm, sizes: Sizes, bounds: &'c Bounds, sites: &'c [u32]) -> Self {
-        // In virtual time all ranks share one memory: pages that nobody writes take none.
+        // In virtual time all ranks share one memory: pages that are not written take none.
         let byte = u8::from(!comm.clock().is_virtual());
         let (short, long) = (vec![byte; sizes.latency], vec![byte; sizes.bandwidth]);
         let (near, far, stand_out) = (0, 0, Vec::new());

@@ -44,7 +44,7 @@ impl Usual {
         self.by_sites.get(&(from, to)).copied().unwrap_or(UNKNOWN)
     }
 
-    /// The bounds of looks between so many sites, as numbers that can be announced.
+    /// The bounds of looks between all sites, as numbers that can be broadcast.
     pub fn bounds(&self, findings: &Findings, sites: u32) -> Vec<f64> {
         let limits = findings.survey.limits();
         let most = limits.least_rate.map_or(f64::INFINITY, |rate| rate.seconds());
@@ -65,7 +65,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Numbers that the bounds of so many sites are announced as.
+    /// The numbers of a broadcast of the bounds of `sites` sites.
     pub fn count(sites: u32) -> usize {
         2 * sites as usize * sites as usize
     }
