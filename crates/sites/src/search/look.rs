@@ -77,7 +77,7 @@ impl Search<'_, '_> {
             stage.step();
         }
         if entries.is_empty() && self.unsearched.is_empty() {
-            return Err(ChoiceError::Nobody(self.refusals.join("; ")));
+            return Err(ChoiceError::Unserved(self.refusals.join("; ")));
         }
         entries.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         let floors = entries.iter().map(|entry: &Entry| entry.floor);

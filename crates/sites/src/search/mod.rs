@@ -192,7 +192,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let equal = EQUAL * fastest;
         let equals = found.iter().filter(|one| one.time <= equal).cloned().collect();
         let Some(best) = self.best_of(equals, equal)? else {
-            return Err(ChoiceError::Nobody("there is none".into()));
+            return Err(ChoiceError::Unserved("there is none".into()));
         };
         for _ in laneway_coll::algorithms(self.shape.collective) {
             stage.step();

@@ -71,7 +71,7 @@ impl Search<'_, '_> {
     /// The choice where every simulation is too much work: the lowest estimate.
     pub(super) fn unsimulated(mut self) -> Result<Choice, ChoiceError> {
         let Some(Entry { setting, estimate, .. }) = self.fallback.take() else {
-            return Err(ChoiceError::Nobody(self.refusals.join("; ")));
+            return Err(ChoiceError::Unserved(self.refusals.join("; ")));
         };
         let Setting { algorithm, params } = setting;
         let schedule = self.sites.schedule(self.shape, algorithm, &params)?;

@@ -205,7 +205,7 @@ impl Search<'_, '_> {
     ) -> Result<Option<Box<dyn Schedule>>, ChoiceError> {
         match self.sites.schedule(shape, setting.algorithm, &setting.params) {
             Ok(schedule) => Ok(Some(schedule)),
-            Err(ChoiceError::Nobody(why)) => {
+            Err(ChoiceError::Unserved(why)) => {
                 if !self.refusals.contains(&why) {
                     self.refusals.push(why);
                 }
