@@ -142,7 +142,8 @@ impl Calls<'_> {
     /// let platform = Platform::read("two-sites:4x4,connection=250Mbit")?;
     /// let (operations, sizes) = ([Collective::Scatter], [1 << 20]);
     /// let calls =
-    ///     Calls { platform: &platform, operations: &operations, sizes: &sizes, root: 0, blocks: &[] };
+    ///     Calls { platform: &platform, operations: &operations, sizes: &sizes, root: 0,
+    ///             blocks: &[] };
     /// let choices = calls.choose(false, &())?;
     /// assert_eq!(choices.rows[0].get("op"), Some(&Value::from("scatter")));
     /// assert!(choices.simulated > 0 && choices.no_bound.is_none());

@@ -82,8 +82,8 @@ pub struct Choice {
     pub bound: Option<Bound>,
     /// How many schedules were simulated.
     pub simulated: u32,
-    /// How much work that was, in units of the simulator ([`Effort`](laneway_sim::Effort)): equal on
-    /// any machine.
+    /// How much work that was, in units of the simulator ([`Effort`](laneway_sim::Effort)), which
+    /// are equal on any machine.
     pub work: u64,
     /// Algorithms that were too much work to simulate, one of which may be faster.
     pub unsearched: Vec<&'static str>,

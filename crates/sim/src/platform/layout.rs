@@ -88,8 +88,8 @@ impl Platform {
     }
 
     /// The layout with every rate at its highest, without what only delays messages: costs and
-    /// clocks of hosts, traffic of others, switches and limits inside sites, losses. What no message
-    /// can beat there, none can beat here.
+    /// clocks of hosts, traffic of others, switches and limits inside sites, losses. A lower bound
+    /// for it is one for the platform.
     pub fn widest_layout(&self) -> Result<Layout, String> {
         if !self.routes.is_empty() {
             return Err("[[route]]: a way of its own between two hosts".to_string());

@@ -123,8 +123,8 @@ impl Search<'_, '_> {
     fn look_at_whole(&mut self, structure: Setting) -> Result<Vec<Entry>, ChoiceError> {
         let Some(schedule) = self.schedule(self.shape, &structure)? else { return Ok(Vec::new()) };
         let steps = guess_steps(&*schedule);
-        self.spent += steps;
-        if steps > MOST_STEPS || steps > self.left() {
+        self.spent += steps / 16;
+        if steps > MOST_STEPS || steps / 4 > self.left() {
             self.note_unsearched(&structure);
             return Ok(vec![Entry {
                 setting: structure,

@@ -42,10 +42,10 @@ impl Search<'_, '_> {
             let place = structures.iter().position(|(one, _)| *one == entry.structure);
             let before = place.map_or(f64::INFINITY, |place| structures[place].1);
             let is_behind = entry.floor > best * ROUNDING
-                || entry.estimate > SLACK * best
+                || entry.estimate > SLACK * ROUNDING * best
                 || round == 1 && before > PROMISING * best;
             // Of calls that rest on eager messages, one that needs none is wanted.
-            let is_reached = self.reaches(best) && !(round == 0 && rests_on_eager);
+            let is_reached = self.reaches(best) && !rests_on_eager;
             let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
             if !is_wanted && (is_behind || is_over && best.is_finite()) {
                 if round == 0 && !is_behind && !self.reaches(best) && entry.estimate < best {

@@ -80,7 +80,7 @@ impl Search<'_, '_> {
     pub(super) fn attempt_whole(&mut self, setting: Setting, seconds: f64) -> Attempt {
         let Some(schedule) = self.schedule(self.shape, &setting)? else { return Ok(None) };
         let steps = guess_steps(&*schedule);
-        self.spent += steps;
+        self.spent += steps / 16;
         if steps * WORK_OF_STEP / 2 > self.left().min(self.cap) {
             self.note_unsearched(&setting);
             return Ok(None);
@@ -218,7 +218,7 @@ impl Search<'_, '_> {
     /// What a schedule takes at least.
     pub(super) fn load(&mut self, schedule: &dyn Schedule) -> Load {
         let load = load::load(self.sites.platform, &self.sites.hosts, schedule);
-        self.spent += load.messages;
+        self.spent += load.messages / 4;
         load
     }
 

@@ -55,8 +55,8 @@ impl Search<'_, '_> {
         if self.order_matters { vec![0, 1] } else { Vec::new() }
     }
 
-    /// A few values that are far from each other; every small radix, as trees whose edges cross between
-    /// sites differ much.
+    /// A few values that are far from each other; every small radix, as trees differ much in which
+    /// of their edges cross between sites.
     pub(super) fn first_values(&self, parameter: Parameter) -> Vec<u64> {
         let ranks = u64::from(self.shape.ranks);
         let longest = self.shape.blocks().longest(self.shape.ranks).max(1);

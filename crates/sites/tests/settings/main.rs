@@ -101,7 +101,8 @@ fn loss(seed: u64, count: u64) -> Loss {
     let (other, named) = opponents(&case, &case.shape, count, seed);
     let loss = true_time / other.min(true_time) - 1.0;
     let what = format!(
-        "{:.1}% in {ms:.0} ms, {}k units, {} simulated, predicted {:+.1}%: {}: {} ({true_time:.6} s) against {named} ({other:.6} s)",
+        "{:.1}% in {ms:.0} ms, {}k units, {} simulated, predicted {:+.1}%: {}: {} \
+         ({true_time:.6} s) against {named} ({other:.6} s)",
         100.0 * loss,
         choice.work / 1000,
         choice.simulated,
