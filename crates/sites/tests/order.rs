@@ -78,7 +78,8 @@ fn no_uplink_carries_a_copy_for_each_other_site() {
         let over = best.time / (vectors * vector);
         assert!(over < 2.0, "{}: {over} with {}", op.name(), best.spelled());
         let star = time(&platform, op, 4 << 20, "site-lanes:fan=0");
-        assert!(star > 2.5 * best.time, "{}: {star} and {}", op.name(), best.time);
+        let spelled = best.spelled();
+        assert!(star > 2.5 * best.time, "{}: {star} and {} {spelled}", op.name(), best.time);
     }
 }
 

@@ -1,5 +1,5 @@
-//! Platforms whose hosts differ within a site, or whose sites are near each other: choices from what
-//! was measured, on the true platform, are as good as those from the truth.
+//! Platforms with unlike hosts in a site, or sites near each other: on the true platform, choices
+//! from the measured file are as good as those from the truth.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Platforms as users have them, by seed: what is chosen from a measured file, on the true platform,
-//! against what is chosen from the truth. `LANEWAY_SEEDS=1:300` tries other seeds and prints each
+//! Platforms as users have them, by seed: the choice from a measured file beside that from the
+//! truth, both on the true platform. `LANEWAY_SEEDS=1:300` tries other seeds and prints each
 //! call; `LANEWAY_KEEP` is a folder for the platforms.
 
 mod drawn;

@@ -39,7 +39,9 @@ int main(int argc, char **argv) {
   EXPECT(model != NULL);
   EXPECT(laneway_predict(model, "scatter", "binomial", 0, 1000, 0, &seconds, &low, &high) == known);
   if (known == LANEWAY_DONE) {
-    EXPECT(0 <= low && low <= seconds && seconds <= high && seconds > 0 && seconds < 1);
+    EXPECT(seconds > 0 && seconds < 1);
+    // A call that is beyond the model has no interval.
+    EXPECT((isnan(low) && isnan(high)) || (0 <= low && low <= seconds && seconds <= high));
     EXPECT(laneway_predict(model, "scatter", "binomial", 0, 1000000, 0, &longer, NULL, NULL) ==
            LANEWAY_DONE);
     EXPECT(longer > seconds);

@@ -11,8 +11,8 @@ use crate::sites::{Delivery, Lanes, PIPELINED, Route, segment};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
     name: "site-lanes",
-    sentence: "every rank sends its block once to each other site, in pieces of `segment` to one of \
-               `lanes` ranks there; trees within each site begin where a piece is",
+    sentence: "every rank sends its block once to each other site, in pieces of `segment` to one \
+               of `lanes` ranks there; trees within each site begin where a piece is",
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     build: |shape, params, placement| {

@@ -130,7 +130,7 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch, shares: &[u64]) -> Vec<
     stretches
 }
 
-/// What each helper takes of the rest, in thousandths of the fastest's: by the rates of their hosts.
+/// What each helper takes of the rest, in thousandths of the fastest's, by the rates of its host.
 fn shares(placement: &Placement, helpers: &[Rank]) -> Vec<u64> {
     let most = helpers.iter().map(|rank| placement.speed(*rank)).max().unwrap_or(1);
     let share = |rank: &Rank| part(1000, placement.speed(*rank), most.max(1)).max(1);

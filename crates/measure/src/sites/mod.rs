@@ -3,8 +3,8 @@
 //!
 //! `places.rs` finds hosts and sites, `flows.rs` is one repetition of messages that begin together,
 //! `rated.rs` repeats it, `eager.rs` finds the eager limit, `course.rs` says what is measured after
-//! what: `inside.rs` each site, `ways.rs` what is between two, and `beside.rs` flows of several ways
-//! at once. `costs.rs` has what processors add to messages. paper: multilane 4.3.
+//! what: `inside.rs` each site, `ways.rs` between two, and `beside.rs` flows of several ways at
+//! once. `costs.rs` has what processors add to messages. paper: multilane 4.3.
 
 mod beside;
 mod costs;

@@ -8,12 +8,23 @@ use crate::choose::{Candidate, ChoiceError};
 
 /// Settings that steps begin at.
 const MOST_STARTS: usize = 4;
+/// Of one algorithm.
+const MOST_OF_ONE: usize = 2;
 /// A start is at most so many times as slow as the best.
 const FROM: f64 = 1.4;
 /// The rest of a run may differ so much from what its first part foretells.
 const MISLEADING: f64 = 0.01;
 /// Pairs of steps are tried for algorithms with at most so many parameters.
 const FEW_PARAMETERS: usize = 4;
+
+/// Whether two settings of an algorithm differ in windows, segments and lanes at most.
+fn is_like(one: &Candidate, other: &Candidate) -> bool {
+    let is_step =
+        |parameter| matches!(parameter, Parameter::Window | Parameter::Segment | Parameter::Lanes);
+    let parameters = one.algorithm.parameters.iter().map(|(parameter, _)| *parameter);
+    let mut structure = parameters.filter(|parameter| !is_step(*parameter));
+    structure.all(|parameter| one.params.get(parameter) == other.params.get(parameter))
+}
 
 impl Search<'_, '_> {
     /// Adds what steps from the fastest settings lead to.
@@ -23,8 +34,10 @@ impl Search<'_, '_> {
             |found: &[Candidate]| found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
         let mut starts: Vec<Candidate> = Vec::new();
         for one in found.iter() {
-            let of_it = starts.iter().filter(|other| other.algorithm == one.algorithm).count();
-            if of_it < 1 && starts.len() < MOST_STARTS {
+            let of_it = starts.iter().filter(|other| other.algorithm == one.algorithm);
+            let is_like = |other: &Candidate| is_like(other, one);
+            let is_new = !of_it.clone().any(is_like) && of_it.count() < MOST_OF_ONE;
+            if is_new && starts.len() < MOST_STARTS {
                 starts.push(one.clone());
             }
         }

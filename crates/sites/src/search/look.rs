@@ -81,8 +81,7 @@ impl Search<'_, '_> {
         }
         entries.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
         let floors = entries.iter().map(|entry: &Entry| entry.floor);
-        // No setting that was looked at is below it.
-        self.least = self.least.max(floors.fold(f64::INFINITY, f64::min));
+        self.lowest_floor = floors.fold(f64::INFINITY, f64::min);
         Ok(entries)
     }
 

@@ -36,11 +36,17 @@ const NEAR_ENOUGH: f64 = 1.005;
 const GAIN: f64 = 0.999;
 /// Candidates this near to each other count as equally fast.
 const EQUAL: f64 = 1.005;
+/// So do these of a scatter or a gather whose messages are all eager as far as is known: a setting
+/// that does not rest on that is better.
+const EQUAL_IF_EAGER: f64 = 1.02;
 /// Relays at third sites are tried where the bound without them is this much higher.
 const GAINFUL: f64 = 1.01;
 
+/// Segments that are this many times doubled are tried against the cost of a rendezvous.
+const MOST_DOUBLINGS: u32 = 6;
+
 /// Work for a call of up to 64 ranks with one source or one result.
-const WORK: u64 = 1_000_000;
+const WORK: u64 = 2_000_000;
 /// The ranks that this work is for; more ranks get more in proportion.
 const WORK_RANKS: u64 = 64;
 /// Calls in which every rank sends to every rank get so many times as much.
@@ -109,6 +115,8 @@ struct Search<'s, 'a> {
     order_matters: bool,
     /// A lower bound in seconds; 0 if none is known.
     least: f64,
+    /// The lowest floor of the settings of the first look. Steps may lead below it.
+    lowest_floor: f64,
     /// Whether every algorithm is simulated, however slow.
     all: bool,
     simulated: u32,
@@ -152,6 +160,7 @@ impl<'s, 'a> Search<'s, 'a> {
             layout,
             order_matters: order_matters(shape, &sites.placement),
             least: 0.0,
+            lowest_floor: 0.0,
             all,
             simulated: 0,
             spent: 0,
@@ -189,15 +198,16 @@ impl<'s, 'a> Search<'s, 'a> {
         self.cap = self.work;
         self.confirm(&mut found)?;
         let fastest = found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
-        let equal = EQUAL * fastest;
-        let equals = found.iter().filter(|one| one.time <= equal).cloned().collect();
-        let Some(best) = self.best_of(equals, equal)? else {
+        let rests_on_eager = self.bound.is_some() && self.all_are_eager();
+        let near = if rests_on_eager { EQUAL_IF_EAGER } else { EQUAL };
+        let equal = near * fastest;
+        found.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let Some(best) = self.best_of(&found, equal)? else {
             return Err(ChoiceError::Unserved("there is none".into()));
         };
         for _ in laneway_coll::algorithms(self.shape.collective) {
             stage.step();
         }
-        found.sort_by(|a, b| a.time.total_cmp(&b.time));
         let mut all: Vec<Candidate> = Vec::new();
         for one in found {
             if all.iter().all(|other| other.algorithm != one.algorithm) {
@@ -258,27 +268,30 @@ impl<'s, 'a> Search<'s, 'a> {
     /// is fastest without eager messages, with any window that is as good with them.
     fn best_of(
         &mut self,
-        mut equals: Vec<Candidate>,
+        found: &[Candidate],
         equal: f64,
     ) -> Result<Option<Candidate>, ChoiceError> {
+        let equals = found.iter().filter(|one| one.time <= equal);
+        let mut equals: Vec<Candidate> = equals.cloned().collect();
         let platform = self.sites.platform;
         if !self.all_are_eager() || self.is_spent() {
             return Ok(equals.into_iter().min_by_key(Candidate::demand));
         }
-        // Other windows follow: one setting of each algorithm is enough.
-        equals.sort_by_key(Candidate::demand);
-        let mut known: Vec<&'static str> = Vec::new();
-        equals.retain(|one| {
-            let is_new = !known.contains(&one.algorithm.name);
-            known.push(one.algorithm.name);
-            is_new
-        });
-        for at in 0..equals.len() {
-            let one = Setting::of(&equals[at]);
-            if !one.has(Parameter::Window) {
-                continue;
+        // Other windows follow, also of algorithms that are slower with the window they have: one
+        // setting of each algorithm is enough.
+        let mut firsts: Vec<Setting> = Vec::new();
+        for one in found.iter().map(Setting::of) {
+            if firsts.iter().all(|first| first.algorithm != one.algorithm) {
+                firsts.push(one);
             }
-            for value in self.windows() {
+        }
+        for one in firsts.clone().iter().filter(|one| one.has(Parameter::Segment)) {
+            let segments = (1..=MOST_DOUBLINGS).map(|times| one.params.segment() << times);
+            firsts.extend(segments.map(|segment| one.with(Parameter::Segment, segment)));
+        }
+        for one in firsts.into_iter().filter(|one| one.has(Parameter::Window)) {
+            let own = u64::from(one.params.window());
+            for value in self.windows().into_iter().chain([own]) {
                 equals.extend(self.attempt(one.with(Parameter::Window, value), equal)?);
             }
         }

@@ -2,7 +2,7 @@
 //! the best time so far.
 
 use super::look::Entry;
-use super::{EQUAL, Search, Setting};
+use super::{EQUAL, NEAR_ENOUGH, Search, Setting};
 use crate::choose::{Candidate, Choice, ChoiceError};
 
 /// A setting whose estimate is above so many times the best time is not simulated.
@@ -12,7 +12,9 @@ const ROUNDING: f64 = 1.0 + 1e-9;
 /// A setting that takes up to so many times the best time may be made better by steps.
 const PROMISING: f64 = 1.4;
 /// The rounds of the race may take this part of the work together, in tenths.
-const PART_OF_RACE: [u64; 2] = [5, 6];
+const PART_OF_RACE: [u64; 3] = [5, 6, 7];
+/// The first run of an algorithm may take this part of the work.
+const PART_OF_FIRST: u64 = 6;
 /// Runs that were not simulated to their end are, if they are this near to the best.
 const TO_CONFIRM: f64 = 1.02;
 /// So many of them.
@@ -20,35 +22,46 @@ const MOST_CONFIRMED: usize = 12;
 
 impl Search<'_, '_> {
     /// The times of the settings that may be the best, or may lead to it: the most promising of
-    /// each structure first, then others of the structures that are fast.
+    /// each algorithm first, then of each structure, then others of the structures that are fast.
     pub(super) fn race(&mut self, entries: Vec<Entry>) -> Result<Vec<Candidate>, ChoiceError> {
         let mut found: Vec<Candidate> = Vec::new();
         let mut best = f64::INFINITY;
         let mut structures: Vec<(usize, f64)> = Vec::new();
         let rests_on_eager = self.bound.is_some() && self.all_are_eager();
-        let (mut firsts, mut others) = (Vec::new(), Vec::new());
+        let mut algorithms: Vec<&str> = Vec::new();
+        let mut rounds: [Vec<&Entry>; 3] = Default::default();
         for entry in &entries {
+            let name = entry.setting.algorithm.name;
             let is_new = structures.iter().all(|(structure, _)| *structure != entry.structure);
             if is_new {
                 structures.push((entry.structure, f64::INFINITY));
             }
-            (if is_new { &mut firsts } else { &mut others }).push(entry);
+            let round = match (algorithms.contains(&name), is_new) {
+                (false, _) => 0,
+                (true, true) => 1,
+                (true, false) => 2,
+            };
+            algorithms.push(name);
+            rounds[round].push(entry);
         }
+        let cap = self.cap;
+        let in_order = rounds.into_iter().enumerate();
         for (round, entry) in
-            firsts.into_iter().map(|one| (0, one)).chain(others.into_iter().map(|one| (1, one)))
+            in_order.flat_map(|(round, all)| all.into_iter().map(move |one| (round, one)))
         {
+            self.cap = if round == 0 { cap.min(self.work / PART_OF_FIRST) } else { cap };
             let known = found.iter().any(|one| one.algorithm == entry.setting.algorithm);
             let is_wanted = self.all && !known;
             let place = structures.iter().position(|(one, _)| *one == entry.structure);
             let before = place.map_or(f64::INFINITY, |place| structures[place].1);
             let is_behind = entry.floor > best * ROUNDING
                 || entry.estimate > SLACK * ROUNDING * best
-                || round == 1 && before > PROMISING * best;
+                || round == 2 && before > PROMISING * best;
             // Of calls that rest on eager messages, one that needs none is wanted.
-            let is_reached = self.reaches(best) && !rests_on_eager;
+            let is_reached = self.reaches_floor(best) && !rests_on_eager;
             let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
             if !is_wanted && (is_behind || is_over && best.is_finite()) {
-                if round == 0 && !is_behind && !self.reaches(best) && entry.estimate < best {
+                if round < 2 && !is_behind && !self.reaches_floor(best) && entry.estimate < best {
                     self.note_unsearched(&entry.setting);
                 }
                 continue;
@@ -66,6 +79,11 @@ impl Search<'_, '_> {
             self.fallback = entries.first().cloned();
         }
         Ok(found)
+    }
+
+    /// Whether no setting of the first look can be much better.
+    fn reaches_floor(&self, time: f64) -> bool {
+        time <= NEAR_ENOUGH * self.least.max(self.lowest_floor)
     }
 
     /// The choice where every simulation is too much work: the lowest estimate.

@@ -119,8 +119,12 @@ impl Search<'_, '_> {
                 let mut values = vec![value.div_ceil(2), value * 2, value * 3 / 4, value * 3 / 2];
                 // Pieces up to the eager limit need no answer before they leave.
                 values.extend((eager < longest && eager * 64 >= longest).then_some(eager));
-                let pieces = longest.div_ceil(MOST_PIECES);
-                values.extend((self.shape.vector() == 0).then_some(pieces));
+                // Some algorithms cut a vector into at most so many pieces, whatever the segment: a
+                // step from there gains nothing.
+                match self.shape.vector() {
+                    0 => values.push(longest.div_ceil(MOST_PIECES)),
+                    _ => values.extend((1..=4).map(|k| longest.div_ceil(1 << k))),
+                }
                 values
             }
             Parameter::Window | Parameter::Radix | Parameter::Connections | Parameter::Stripes => {
