@@ -39,7 +39,8 @@ pub fn command() -> Command {
              `rate_together`, in bytes per second), where the limit is still unknown over more \
              connections; then each host sends to several and receives from several. A rate is \
              computed from the difference between a long and a short message, which excludes \
-             latency and handshake. Below the rows: what limits the rates, how many lanes the multi-lane paper's model chooses, on which \
+             latency and handshake. Below the rows: what limits the rates, how many lanes the \
+             multi-lane paper's model chooses, on which \
              hosts, and in which order sites are served.\n\nExamples:\n  \
              mpirun -n 16 laneway sites measure -o found.toml\n  \
              laneway sites scatter,gather --platform found.toml --sizes 1M\n  \

@@ -3,8 +3,8 @@
 //! The file has the command lines and what is expected of them; `LANEWAY_REGENERATE=1` writes anew
 //! what the commands do now, to be reviewed.
 //!
-//! A case is a line `  NAME: WORDS` and under it the exit code and the first line of stderr, or of
-//! stdout where stderr has none. The words are those of the command, in a folder with the files of
+//! A case is a line `  NAME: WORDS` and under it the exit code and the error, else the first line
+//! of stderr, or of stdout where stderr has none. The words are those of the command, in a folder with the files of
 //! [`Folder`], and at their end may stand where stdout goes: `> /dev/full`, `>&-` (closed), `| :`
 //! (a pipe that is not read), or `^C` (SIGINT after a while).
 
@@ -140,7 +140,10 @@ impl Folder {
         };
         let first = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).into_owned();
-            text.lines().find(|line| !line.trim().is_empty()).map(|line| line.trim_end().to_owned())
+            let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+            // A note may come before an error.
+            let error = lines.clone().find(|line| line.starts_with("error: "));
+            error.or_else(|| lines.next()).map(|line| line.trim_end().to_owned())
         };
         let line = match output.status.success() {
             // The notes beside the result may be any.
