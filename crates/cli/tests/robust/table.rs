@@ -4,9 +4,9 @@
 //! what the commands do now, to be reviewed.
 //!
 //! A case is a line `  NAME: WORDS` and under it the exit code and the error, else the first line
-//! of stderr, or of stdout where stderr has none. The words are those of the command, in a folder with the files of
-//! [`Folder`], and at their end may stand where stdout goes: `> /dev/full`, `>&-` (closed), `| :`
-//! (a pipe that is not read), or `^C` (SIGINT after a while).
+//! of stderr, or of stdout where stderr has none. The words are those of the command, in a folder
+//! with the files of [`Folder`], and at their end may stand where stdout goes: `> /dev/full`,
+//! `>&-` (closed), `| :` (a pipe that is not read), or `^C` (SIGINT after a while).
 
 use std::fs;
 use std::os::unix::fs::symlink;

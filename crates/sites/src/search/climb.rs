@@ -84,16 +84,14 @@ impl Search<'_, '_> {
         }
         firsts.sort_by_key(Candidate::demand);
         for first in firsts {
-            if self.reaches(first.time) {
-                break;
-            }
             let until = self.spent + self.left() / 4;
             let reached = self.climbed(first, until)?;
-            let is_reached = self.reaches(reached.time);
-            found.push(reached);
-            if is_reached {
+            if self.reaches(reached.time) {
+                let fewer = self.with_fewer(reached)?;
+                found.push(fewer);
                 break;
             }
+            found.push(reached);
         }
         Ok(())
     }
