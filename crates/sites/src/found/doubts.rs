@@ -12,7 +12,7 @@ const WORK: u64 = 500_000;
 const NEAR: f64 = 3.0;
 
 /// The words of the platform's `not-looked-for` that this choice may depend on: with a likely value
-/// of what they stand for, another of the algorithms that were tried is faster.
+/// of what they stand for, another algorithm is faster.
 pub fn doubts(sites: &Sites<'_>, shape: &Shape, choice: &Choice) -> Vec<String> {
     let words = sites.platform.not_looked_for().iter();
     words.filter(|word| is_in_doubt(sites, shape, choice, word)).cloned().collect()

@@ -57,9 +57,8 @@ impl Search<'_, '_> {
             let is_behind = entry.floor > best * ROUNDING
                 || entry.estimate > SLACK * ROUNDING * best
                 || round == 2 && before > PROMISING * best;
-            // Of calls that rest on eager messages, one that needs none is wanted.
-            // One run of each algorithm is wanted in any case where a bound is reached: another may
-            // be as fast and demand less.
+            // Of calls that rest on eager messages, one that needs none is wanted. Where a bound is
+            // known, each algorithm runs once: another may be as fast and demand less.
             let is_first = round == 0 && self.bound.is_some();
             let is_reached = self.reaches_floor(best) && !rests_on_eager && !is_first;
             let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
