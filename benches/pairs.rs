@@ -5,9 +5,9 @@
 //! slow hosts or links each, a process for each at a time, as many as there are cores; `fleet SEED`
 //! is one of them. `LANEWAY_HOSTS=256` and `LANEWAY_PLATFORMS=20` make it smaller.
 
-#[path = "../crates/measure/tests/p2p_damage/cluster.rs"]
+#[path = "../crates/measure/tests/it/p2p_damage/cluster.rs"]
 mod cluster;
-#[path = "../crates/measure/tests/p2p_damage/score.rs"]
+#[path = "../crates/measure/tests/it/p2p_damage/score.rs"]
 mod score;
 
 use std::process::{Command, Stdio};

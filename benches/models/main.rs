@@ -8,7 +8,7 @@
 //! `LANEWAY_CLUSTER="64 hosts, others take 20 %"` of ours that alone. Ends with code 1 where a
 //! claim does not hold.
 
-#[path = "../../crates/model/tests/clusters/mod.rs"]
+#[path = "../../crates/model/tests/it/clusters/mod.rs"]
 mod clusters;
 mod judged;
 mod ours;

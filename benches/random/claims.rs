@@ -1,6 +1,6 @@
 //! What is claimed of cells on random platforms, and which cells break it.
 
-use crate::cell::Cell;
+use super::cell::Cell;
 
 /// Where ways are symmetric and without other traffic: the largest error of any cell, and the
 /// largest parts of cells that fall back on another method and that carry a flag.

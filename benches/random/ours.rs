@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use laneway_sim::platform::Platform;
 
-use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::claims::Judged;
-use crate::kind::{describe, is_exact, is_steady};
-use crate::truth::true_median_us;
+use super::cell::{OPERATIONS, SIZES, read_cells};
+use super::claims::Judged;
+use super::kind::{describe, is_exact, is_steady};
+use super::truth::true_median_us;
 
 /// Seconds that a platform may take on a real clock.
 const LIMIT: &str = "300";

@@ -7,9 +7,9 @@ use laneway_benches::smpirun::Exported;
 use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
-use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::claims::Judged;
-use crate::kind::{describe, has_right_clocks, is_exact};
+use super::cell::{OPERATIONS, SIZES, read_cells};
+use super::claims::Judged;
+use super::kind::{describe, has_right_clocks, is_exact};
 
 const EAGER: &str = "--cfg=smpi/async-small-thresh:";
 

@@ -8,9 +8,9 @@ use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 use laneway_stats::{median, median_interval, sorted};
 
-use crate::cell::Cell;
-use crate::isolated::isolated_times;
-use crate::kind::longest_period;
+use super::cell::Cell;
+use super::isolated::isolated_times;
+use super::kind::longest_period;
 
 /// Calls that mostly decide whether the truth is inside a bound, more of them, and those that
 /// decide at last.

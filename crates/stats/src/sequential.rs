@@ -29,7 +29,7 @@ pub fn next_look(count: usize) -> usize {
 /// judges the samples up to the last look, so it may be asked at any time; that alone makes it 93.4
 /// %. And it sets a quarter of the risk aside for having looked more than once. The interval then
 /// covers `level`, in simulations with samples of one peak, a long tail, two peaks and spikes
-/// (tests/coverage.rs).
+/// (tests/it/coverage.rs).
 ///
 /// `effect` is how much less the samples say than independent ones
 /// ([`crate::dependence::design_effect`]); 1 for these.

@@ -1,0 +1,5 @@
+//! The command under SimGrid.
+
+mod common;
+mod exported;
+mod simulation;

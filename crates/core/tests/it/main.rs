@@ -1,0 +1,4 @@
+//! Schedules and the executor, and lists of nodes.
+
+mod exec;
+mod node_list;

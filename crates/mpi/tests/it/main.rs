@@ -1,0 +1,7 @@
+//! Real MPI libraries, good and bad.
+
+mod bad_libraries;
+mod given_up;
+mod launchers;
+mod mpis;
+mod process;

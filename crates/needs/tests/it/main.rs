@@ -1,0 +1,4 @@
+//! Requirements of tests, and tests without them.
+
+mod marked;
+mod needs;

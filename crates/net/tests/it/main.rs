@@ -1,0 +1,13 @@
+//! Connections over sockets and libibverbs.
+
+mod control;
+mod hosts;
+mod interfaces;
+mod many;
+mod pair;
+mod ports;
+mod requests;
+mod service;
+mod spread;
+mod talk;
+mod verbs;

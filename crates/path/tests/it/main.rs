@@ -1,0 +1,4 @@
+//! Connections in virtual time, and their states.
+
+mod simulation;
+mod states;

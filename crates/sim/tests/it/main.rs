@@ -1,0 +1,5 @@
+//! The simulator and its platforms.
+
+mod congestion;
+mod engine;
+mod platform;

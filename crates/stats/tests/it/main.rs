@@ -1,0 +1,5 @@
+//! Statistics against published references.
+
+mod coverage;
+mod hostile;
+mod reference;
