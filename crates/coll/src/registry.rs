@@ -7,7 +7,7 @@ use laneway_core::error::nearest;
 use laneway_core::schedule::CHANNELS;
 use laneway_core::units::parse_size;
 use laneway_core::{Collective, Placement, Schedule, Shape};
-use serde::{Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 
 use crate::order;
 

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]

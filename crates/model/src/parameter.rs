@@ -2,8 +2,8 @@
 
 use laneway_measure::p2p::Estimate;
 use laneway_stats::{mean_interval, median};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 
 /// The level of every interval.
 pub const LEVEL: f64 = 0.95;

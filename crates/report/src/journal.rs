@@ -15,8 +15,8 @@
 //! ```
 
 use laneway_core::{Document, Row};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 
 use crate::json::{self, Json};
 use crate::launches;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, Write};
 
 use laneway_core::{Document, Partial, Value};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::Serialize;
+use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_core::ser::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 

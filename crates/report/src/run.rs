@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use laneway_core::{Document, Partial, Row, Value};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 
 use crate::json::JsonError;
 
