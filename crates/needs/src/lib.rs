@@ -6,6 +6,9 @@
 //! that lacks it fails. What `LANEWAY_HIDE` lists counts as missing, to run as on a machine without
 //! it. Both are comma-separated names of needs, or `all`.
 //!
+//! What takes long asks for its amount: [`amount`] and [`some_of`] are small in `./test`, and
+//! everything in `./test long`.
+//!
 //! Tests of launchers share three things more: [`cases`], the harness of a program that starts
 //! itself again, [`marked`], processes that are never left behind, and [`yielding`], for more ranks
 //! than cores. Only tests depend on this crate.
@@ -124,6 +127,27 @@ impl Need {
     }
 }
 
+/// Whether tests try everything they can, as in `./test long`.
+pub fn is_long() -> bool {
+    std::env::var_os("LANEWAY_LONG").is_some()
+}
+
+/// The first of two amounts in `./test`, the second in `./test long`.
+pub fn amount<T>(short: T, long: T) -> T {
+    if is_long() { long } else { short }
+}
+
+/// All of these in `./test long`. Otherwise one, which depends on the running test, so that the
+/// tests of a run together use each of them.
+pub fn some_of<T>(mut all: Vec<T>) -> Vec<T> {
+    if !is_long() && all.len() > 1 {
+        let sum = running_test().bytes().fold(0, |sum: usize, byte| sum + usize::from(byte));
+        let one = all.swap_remove(sum % all.len());
+        all = vec![one];
+    }
+    all
+}
+
 /// Whether a file is there.
 pub fn file(path: impl AsRef<Path>) -> Result<(), String> {
     let path = path.as_ref();
@@ -161,6 +185,9 @@ fn running_test() -> String {
     let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // Cargo adds a dash and a hash.
     let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
+    // The tests of most crates are one program of this name.
+    let package = std::env::var("CARGO_PKG_NAME").ok().filter(|_| program == "it");
+    let program = package.as_deref().unwrap_or(program);
     format!("{program}::{}", std::thread::current().name().unwrap_or("?"))
 }
 

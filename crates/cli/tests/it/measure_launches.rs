@@ -1,17 +1,9 @@
 //! `laneway measure` with `--launches` and `--refine`, and what it refuses before it begins.
 
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use laneway_needs::{Need, file};
 use serde_json::Value;
-
-/// Real processes share two cores; they run one after the other.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn measure(args: &[&str]) -> Output {
     let mut command = Command::new("timeout");
@@ -53,7 +45,6 @@ fn mpirun() -> Option<&'static str> {
 
 #[test]
 fn launches_of_mpirun_have_an_interval_over_them() {
-    let _alone = alone();
     let Some(mpirun) = mpirun() else { return };
     let launcher = format!("{mpirun} --oversubscribe -n 2");
     let args = ["coll", "bcast", "--sizes", "64K", "--budget", "0.2", "--launcher", &launcher];
@@ -270,7 +261,6 @@ fn refused_with(code: i32, args: &[&str], says: &str) {
 
 #[test]
 fn what_does_not_fit_into_memory_is_refused_before_it_is_had() {
-    let _alone = alone();
     let sim = ["--backend", "sim:cluster:4"];
     let (unfit, large) = ("do not fit into memory", "is too large");
     for (op, size, says) in
@@ -300,7 +290,6 @@ fn what_does_not_fit_into_memory_is_refused_before_it_is_had() {
 
 #[test]
 fn a_folder_that_is_not_there_is_noticed_before_anything_is_measured() {
-    let _alone = alone();
     let missing = std::env::temp_dir().join(format!("laneway-none-{}", std::process::id()));
     let file = missing.join("rows.json");
     let file = file.to_str().expect("a readable name");
@@ -329,7 +318,6 @@ fn a_folder_that_is_not_there_is_noticed_before_anything_is_measured() {
 
 #[test]
 fn what_has_no_meaning_here_is_reported() {
-    let _alone = alone();
     for isolation in ["barrier:native", "double-barrier:native"] {
         let args = ["coll", "bcast", "--isolation", isolation];
         let says = format!("the isolation `{isolation}` is not possible");
@@ -352,7 +340,6 @@ fn what_has_no_meaning_here_is_reported() {
 
 #[test]
 fn a_layer_is_named_once_and_no_more_than_all_is_hidden() {
-    let _alone = alone();
     refused(&["p2p", "--backend", "local:shm,shm"], "a layer is given twice");
     let args = ["p2p", "--pattern", "overlap", "--backend", "sim:cluster:2", "--sizes", "8,1K,1M"];
     for row in rows(&args) {

@@ -2,18 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use laneway_needs::{Need, file};
 use serde_json::Value;
-
-/// Real processes share two cores; they run one after the other.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn measure(args: &[&str]) -> Output {
     let mut command = Command::new("timeout");
@@ -74,7 +66,6 @@ const PATTERNS: [&str; 8] =
 
 #[test]
 fn every_pattern_has_its_figures() {
-    let _alone = alone();
     let patterns = PATTERNS.join(",") + ",logp";
     let real = ["p2p", "--ranks", "4", "--budget", "0.2", "--max-reps", "50"];
     let simulated = ["p2p", "--backend", "sim:mpiblib16,receive-buffer=none"];
@@ -166,7 +157,6 @@ fn bandwidths_are_those_of_the_cards() {
 
 #[test]
 fn an_mpi_library_is_a_layer_where_there_is_one() {
-    let _alone = alone();
     let args = ["p2p", "--backend", "local:memcpy,mpi,shm", "--sizes", "8,64K", "--budget", "0.3"];
     let mut nowhere = Command::new(env!("CARGO_BIN_EXE_laneway"));
     let output = nowhere.arg("measure").args(args).env("PATH", "/nonexistent").output();
@@ -192,7 +182,6 @@ fn an_mpi_library_is_a_layer_where_there_is_one() {
 
 #[test]
 fn layers_of_this_machine_stand_side_by_side() {
-    let _alone = alone();
     let args = ["p2p", "--backend", "local:memcpy,shm,unix,tcp", "--sizes", "64,256K"];
     let args = [&args[..], &["--budget", "0.3", "--pattern", "latency,bandwidth"]].concat();
     let rows = rows(&args);
@@ -231,7 +220,6 @@ fn layers_of_this_machine_stand_side_by_side() {
 
 #[test]
 fn samples_are_kept_and_agree_with_their_statistics() {
-    let _alone = alone();
     let file = File::new("kept.json");
     let args = ["p2p", "--ranks", "3", "--pairs", "0:1,2:1", "--pattern", "latency,rate,overlap"];
     let args = [&args[..], &["--sizes", "8,4K", "--budget", "0.1", "--seed", "5"]].concat();
@@ -650,7 +638,6 @@ fn healthy_clusters_pass_the_gate() {
 
 #[test]
 fn real_pairs_have_figures() {
-    let _alone = alone();
     let found = document(&["pairs", "--ranks", "3", "--budget", "0.1"], 0);
     let rows = found["rows"].as_array().expect("rows").clone();
     assert_eq!(rows.len(), 3);
@@ -744,7 +731,6 @@ fn a_folder_that_is_missing_is_reported_before_anything_is_measured() {
 
 #[test]
 fn a_precision_that_is_missed_is_reported_by_the_exit() {
-    let _alone = alone();
     let args = ["p2p", "--ranks", "2", "--sizes", "64K", "--max-reps", "7", "--precision", "0.01%"];
     let found = document(&args, 4);
     assert_eq!(found["rows"][0]["flags"], "precision");
@@ -752,7 +738,6 @@ fn a_precision_that_is_missed_is_reported_by_the_exit() {
 
 #[test]
 fn the_same_over_mpi() {
-    let _alone = alone();
     let launcher = "/usr/bin/mpirun.openmpi";
     if !Need::Mpi.is_met(file(launcher)) {
         return;

@@ -2,12 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
 
 use laneway_needs::{Need, file, yielding};
-
-/// Launches share two cores; they run one after the other.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// Where there are more ranks than that, those that wait must yield.
 const CORES: u32 = 2;
@@ -89,7 +85,6 @@ fn text(output: &Output) -> String {
 
 fn checks(name: &'static str) {
     let mpi = mpi(name);
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !mpi.is_here() {
         return;
     }
@@ -198,7 +193,6 @@ fn a_lack_is_reported_once() {
 
 /// Three ranks that fail alike print one error, under every MPI that is here.
 fn assert_reported_once(commands: &[&[&str]]) {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = Path::new(env!("CARGO_BIN_EXE_laneway"));
     for name in LAUNCHERS {
         let mpi = mpi(name);
@@ -217,7 +211,6 @@ fn assert_reported_once(commands: &[&[&str]]) {
 /// A rank whose failure no other reports does so itself.
 #[test]
 fn a_lack_of_one_rank_is_reported_by_it() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = env!("CARGO_BIN_EXE_laneway");
     let script = format!(
         "if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 1 ]\n\
@@ -239,7 +232,6 @@ fn a_lack_of_one_rank_is_reported_by_it() {
 #[test]
 fn a_part_of_the_ranks_can_be_used() {
     let mpi = mpi("debian open mpi");
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !mpi.is_here() {
         return;
     }
@@ -255,7 +247,6 @@ fn a_part_of_the_ranks_can_be_used() {
 #[test]
 fn different_binaries_are_refused() {
     let mpi = mpi("debian open mpi");
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     if !mpi.is_here() {
         return;
     }

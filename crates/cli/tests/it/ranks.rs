@@ -1,18 +1,11 @@
 //! The default number of ranks, and the notice of more ranks than cores.
 
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use laneway_measure::cores::Cores;
 use laneway_needs::{Need, cores_at_most, file, program};
 
 const LANEWAY: &str = env!("CARGO_BIN_EXE_laneway");
-
-/// Real processes share the cores; they run one after the other.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn run(words: &[&str]) -> Output {
     let mut command = Command::new("timeout");
@@ -55,7 +48,6 @@ fn measuring() -> [Vec<&'static str>; 3] {
 
 #[test]
 fn what_measures_has_a_rank_for_each_core_and_at_least_two() {
-    let _alone = alone();
     let cores = Cores::here().usable();
     for verb in measuring() {
         let output = run(&[&[LANEWAY][..], &verb].concat());
@@ -70,7 +62,6 @@ fn what_measures_has_a_rank_for_each_core_and_at_least_two() {
 
 #[test]
 fn cores_are_those_that_the_process_may_use() {
-    let _alone = alone();
     if !Need::Taskset.is_met(program("taskset")) {
         return;
     }
@@ -86,7 +77,6 @@ fn cores_are_those_that_the_process_may_use() {
 
 #[test]
 fn every_measuring_verb_notes_oversubscription_once() {
-    let _alone = alone();
     let cores = Cores::here().usable();
     if !Need::Cores.is_met(cores_at_most(30, cores)) {
         return;
@@ -109,7 +99,6 @@ fn every_measuring_verb_notes_oversubscription_once() {
 
 #[test]
 fn ranks_of_an_mpi_get_the_notice_too() {
-    let _alone = alone();
     let launcher = "/usr/bin/mpirun.openmpi";
     let cores = Cores::here().usable();
     if !Need::Mpi.is_met(file(launcher)) || !Need::Cores.is_met(cores_at_most(14, cores)) {

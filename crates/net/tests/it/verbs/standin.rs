@@ -4,19 +4,16 @@ use std::ffi::{CString, c_int, c_void};
 use std::mem::transmute;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use laneway_needs::{Need, header};
 use laneway_net::verbs::{Addressed, PathAddress, VerbsOptions, VerbsPath, open};
 use laneway_net::{ConnectionId, Setup};
 
-static ALONE: Mutex<()> = Mutex::new(());
-
-/// The stand-in, for one test at a time: what it counts is of the whole process.
+/// The stand-in. What it counts is of the whole process, of which nextest gives each test its own.
 pub struct StandIn {
     pub name: String,
     handle: *mut c_void,
-    _alone: MutexGuard<'static, ()>,
 }
 
 /// `None` if it cannot be compiled here.
@@ -24,14 +21,13 @@ pub fn standin() -> Option<StandIn> {
     if !Need::Verbs.is_met(header("infiniband/verbs.h")) {
         return None;
     }
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     static NAME: OnceLock<String> = OnceLock::new();
     let name = NAME.get_or_init(compile).clone();
     let c = CString::new(name.as_str()).expect("no zero");
     // SAFETY: the name is a C string, and the library does nothing as it is loaded.
     let handle = unsafe { libc::dlopen(c.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!handle.is_null(), "{name} is a library");
-    Some(StandIn { name, handle, _alone: alone })
+    Some(StandIn { name, handle })
 }
 
 fn compile() -> String {
