@@ -17,7 +17,7 @@ fn says_something() {
     }
 }
 
-const SAYS: [&str; 3] = ["--exact", "says_something", "--nocapture"];
+const SAYS: [&str; 3] = ["--exact", "marked::says_something", "--nocapture"];
 
 #[test]
 fn a_run_is_heard_and_comes_to_its_end() {

@@ -17,7 +17,7 @@ fn ask(name: &str, variables: &[(&str, &str)]) -> (Output, String) {
     let record = format!("laneway-needs-{name}-{}", std::process::id());
     let record = std::env::temp_dir().join(record);
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
-    command.args(["--exact", "asks_for_an_mpi", "--nocapture"]);
+    command.args(["--exact", "needs::asks_for_an_mpi", "--nocapture"]);
     command.env_remove("LANEWAY_HIDE").env_remove("LANEWAY_REQUIRE");
     command.env("TEST_ASKS", "1").env("LANEWAY_SKIPPED", &record).envs(variables.iter().copied());
     let output = command.output().expect("this program starts");
@@ -45,8 +45,8 @@ fn what_is_hidden_is_recorded_with_its_test() {
     for hidden in ["mpi", "all", "cmake, mpi"] {
         let (output, recorded) = ask("hidden", &[("LANEWAY_HIDE", hidden)]);
         assert!(output.status.success() && !says(&output, "it is there"), "{output:?}");
-        assert!(says(&output, "skipped: needs::asks_for_an_mpi"), "{output:?}");
-        assert_eq!(recorded, "needs::asks_for_an_mpi\tmpi: hidden by LANEWAY_HIDE\n");
+        assert!(says(&output, "skipped: laneway-needs::needs::asks_for_an_mpi"), "{output:?}");
+        assert_eq!(recorded, "laneway-needs::needs::asks_for_an_mpi\tmpi: hidden by LANEWAY_HIDE\n");
     }
 }
 
