@@ -1,12 +1,11 @@
 //! Files that are no MPI: each gives an error that names the file and a way out, and no crash.
 
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use laneway_needs::{Need, file};
 use crate::process::{Outcome, probe, run};
+use laneway_needs::{Need, file};
 
 fn open(library: &Path) -> Outcome {
     let mut command = Command::new(probe());

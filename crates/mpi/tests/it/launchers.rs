@@ -1,13 +1,12 @@
 //! The same program under every MPI of this machine, started by that MPI's own launcher.
 
-
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use laneway_needs::Need;
 use crate::mpis::{Mpi, Tidy, all, named, turn};
 use crate::process::{probe, run};
+use laneway_needs::Need;
 
 const LIMIT: Duration = Duration::from_secs(180);
 

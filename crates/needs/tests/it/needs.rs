@@ -46,7 +46,10 @@ fn what_is_hidden_is_recorded_with_its_test() {
         let (output, recorded) = ask("hidden", &[("LANEWAY_HIDE", hidden)]);
         assert!(output.status.success() && !says(&output, "it is there"), "{output:?}");
         assert!(says(&output, "skipped: laneway-needs::needs::asks_for_an_mpi"), "{output:?}");
-        assert_eq!(recorded, "laneway-needs::needs::asks_for_an_mpi\tmpi: hidden by LANEWAY_HIDE\n");
+        assert_eq!(
+            recorded,
+            "laneway-needs::needs::asks_for_an_mpi\tmpi: hidden by LANEWAY_HIDE\n"
+        );
     }
 }
 

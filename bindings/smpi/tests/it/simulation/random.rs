@@ -2,8 +2,8 @@
 
 use super::Cluster;
 use super::claims::Tally;
-use crate::common::object;
 use super::simgrid::measure;
+use crate::common::object;
 
 #[test]
 fn claims_hold_on_random_platforms() {

@@ -24,7 +24,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway check --backend net:", "interfaces of these names are on few machines"),
     ("laneway check --backend net --hosts", "the hosts are other machines"),
     ("laneway measure p2p --backend net:", "the hosts are other machines"),
-    ("laneway measure p2p --backend local:memcpy,shm,tcp,mpi", "tests/it/measure_p2p.rs has an MPI"),
+    (
+        "laneway measure p2p --backend local:memcpy,shm,tcp,mpi",
+        "tests/it/measure_p2p.rs has an MPI",
+    ),
     ("laneway reproduce mpiblib$", "tests/it/reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --format", "tests/it/reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --quick", "tests/it/reproduce.rs does all of it"),
@@ -32,7 +35,10 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway reproduce fullmesh --quick", "tests/it/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce fullmesh --format", "tests/it/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce path-migration", "tests/it/lab has it, with root"),
-    ("laneway reproduce multilane", "tests/it/reproduce_multilane.rs: the whole of it takes minutes"),
+    (
+        "laneway reproduce multilane",
+        "tests/it/reproduce_multilane.rs: the whole of it takes minutes",
+    ),
     ("laneway completions", "it writes into the system's folders; tests/it/command.rs has them"),
     ("laneway topo watch", "it waits for a fabric; tests/it/topo_opensm.rs has one"),
     ("laneway topo export -t mlfm:d=4 --as guid2lid -o /var", "it writes into OpenSM's folder"),
@@ -63,50 +69,99 @@ const VERDICTS: &[(&str, &[i32])] = &[
     ("laneway topo alternates -t file:found.txt", &[1]),
 ];
 
-/// Runs all of them; what failed, and which lines of the tables above stand for nothing.
-fn run_all(stage: &Stage, examples: &[(String, String)], used: &mut [bool]) -> Vec<String> {
-    let mut faults = Vec::new();
-    for (place, command) in examples {
-        let left_out = LEFT_OUT.iter().position(|(begin, _)| match begin.strip_suffix('$') {
-            Some(whole) => command == whole,
-            None => command.starts_with(begin),
-        });
-        if let Some(entry) = left_out {
-            used[entry] = true;
-            continue;
-        }
-        let verdict = VERDICTS.iter().find(|(begin, _)| command.starts_with(begin));
-        let wanted = verdict.map_or(&[0][..], |(_, codes)| codes);
-        match stage.run(command) {
-            Ended::Code(code, _) if wanted.contains(&code) => {}
-            Ended::Code(code, stderr) => {
-                faults.push(format!("{place}: {command}\nends with {code}: {stderr}"));
-            }
-            Ended::TooLate => faults.push(format!("{place}: {command}\ndoes not end")),
-        }
-    }
-    faults
+/// Examples are divided among so many tests, by verb or page: those of one place may use files of
+/// each other.
+const SHARDS: usize = 8;
+
+/// The entry of the list of those that are not run.
+fn left_out(command: &str) -> Option<usize> {
+    LEFT_OUT.iter().position(|(begin, _)| match begin.strip_suffix('$') {
+        Some(whole) => command == whole,
+        None => command.starts_with(begin),
+    })
 }
 
-#[test]
-fn every_example_of_the_help_texts_and_the_documentation_runs() {
-    let stage = Stage::new();
-    let help = stage.examples_of_help();
-    assert!(help.len() > 150, "only {} examples in the help texts", help.len());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let docs = stage::examples_of_docs(&root);
+/// Every example once, with its verb or page.
+fn all(stage: &Stage) -> Vec<(String, String)> {
+    let mut all = stage.examples_of_help();
+    assert!(all.len() > 150, "only {} examples in the help texts", all.len());
+    let docs = stage::examples_of_docs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     assert!(docs.len() > 80, "only {} examples in the documentation", docs.len());
-    let mut used = vec![false; LEFT_OUT.len()];
-    let mut all = help;
     for example in docs {
         // Many stand in both.
         if !all.iter().any(|(_, command)| *command == example.1) {
             all.push(example);
         }
     }
-    let faults = run_all(&stage, &all, &mut used);
-    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), all.len(), faults.join("\n"));
-    let idle: Vec<&str> =
-        LEFT_OUT.iter().zip(&used).filter(|(_, used)| !**used).map(|((b, _), _)| *b).collect();
+    all
+}
+
+/// The test that runs the examples of a place.
+fn shard_of(place: &str) -> usize {
+    // `measure coll --help`, `docs/sites.md:12`.
+    let group = place.split([' ', ':']).next().unwrap_or(place);
+    group.bytes().fold(0, |sum: usize, byte| 31 * (sum % 65_521) + usize::from(byte)) % SHARDS
+}
+
+/// Runs an example; what is wrong with how it ended.
+fn fault(stage: &Stage, place: &str, command: &str) -> Option<String> {
+    let verdict = VERDICTS.iter().find(|(begin, _)| command.starts_with(begin));
+    let wanted = verdict.map_or(&[0][..], |(_, codes)| codes);
+    match stage.run(command) {
+        Ended::Code(code, _) if wanted.contains(&code) => None,
+        Ended::Code(code, stderr) => {
+            Some(format!("{place}: {command}\nends with {code}: {stderr}"))
+        }
+        Ended::TooLate => Some(format!("{place}: {command}\ndoes not end")),
+    }
+}
+
+fn run_shard(shard: usize) {
+    let stage = Stage::new();
+    let examples: Vec<(String, String)> = all(&stage)
+        .into_iter()
+        .filter(|(place, command)| shard_of(place) == shard && left_out(command).is_none())
+        .collect();
+    assert!(!examples.is_empty(), "no examples in shard {shard}");
+    let faults: Vec<String> =
+        examples.iter().filter_map(|(place, command)| fault(&stage, place, command)).collect();
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), examples.len(), faults.join("\n"));
+}
+
+macro_rules! shards {
+    ($($name:ident: $shard:expr,)*) => {
+        $(#[test]
+        fn $name() {
+            run_shard($shard);
+        })*
+
+        #[test]
+        fn every_shard_has_a_test() {
+            let mut shards = [$($shard),*];
+            shards.sort_unstable();
+            assert!(shards.iter().copied().eq(0..SHARDS), "{shards:?}");
+        }
+    };
+}
+
+shards! {
+    examples_run_in_shard_0: 0,
+    examples_run_in_shard_1: 1,
+    examples_run_in_shard_2: 2,
+    examples_run_in_shard_3: 3,
+    examples_run_in_shard_4: 4,
+    examples_run_in_shard_5: 5,
+    examples_run_in_shard_6: 6,
+    examples_run_in_shard_7: 7,
+}
+
+#[test]
+fn every_line_of_the_list_of_those_left_out_is_used() {
+    let all = all(&Stage::bare());
+    let used: Vec<usize> = all.iter().filter_map(|(_, command)| left_out(command)).collect();
+    let idle: Vec<&str> = (0..LEFT_OUT.len())
+        .filter(|entry| !used.contains(entry))
+        .map(|entry| LEFT_OUT[entry].0)
+        .collect();
     assert!(idle.is_empty(), "no example begins so any more: {idle:?}");
 }

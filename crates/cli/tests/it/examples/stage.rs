@@ -69,17 +69,9 @@ pub enum Ended {
 pub struct Stage(PathBuf);
 
 impl Stage {
+    /// With all files that examples read.
     pub fn new() -> Stage {
-        let folder = std::env::temp_dir().join(format!("laneway-examples-{}", std::process::id()));
-        let bin = folder.join("bin");
-        fs::create_dir_all(&bin).expect("a folder");
-        symlink(env!("CARGO_BIN_EXE_laneway"), bin.join("laneway")).expect("a link");
-        for (name, text) in [("mpirun", MPIRUN), ("jq", READER), ("dot", READER)] {
-            let file = bin.join(name);
-            fs::write(&file, text).expect("a script");
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("its mode");
-        }
-        let stage = Stage(folder);
+        let stage = Stage::bare();
         fs::write(stage.0.join("imb.txt"), IMB).expect("a file");
         for command in BEFORE {
             match stage.run(command) {
@@ -89,6 +81,20 @@ impl Stage {
             }
         }
         stage
+    }
+
+    /// With programs alone.
+    pub fn bare() -> Stage {
+        let folder = std::env::temp_dir().join(format!("laneway-examples-{}", std::process::id()));
+        let bin = folder.join("bin");
+        fs::create_dir_all(&bin).expect("a folder");
+        symlink(env!("CARGO_BIN_EXE_laneway"), bin.join("laneway")).expect("a link");
+        for (name, text) in [("mpirun", MPIRUN), ("jq", READER), ("dot", READER)] {
+            let file = bin.join(name);
+            fs::write(&file, text).expect("a script");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("its mode");
+        }
+        Stage(folder)
     }
 
     fn shell(&self, command: &str) -> Command {
