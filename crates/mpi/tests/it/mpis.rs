@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use laneway_needs::{Need, file, yielding};
@@ -126,10 +125,4 @@ fn is_mapped(name: &str) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let maps = processes.flatten().map(|process| process.path().join("maps"));
     maps.filter_map(|maps| std::fs::read_to_string(maps).ok()).any(|maps| maps.contains(name))
-}
-
-/// The ranks of one run at a time are enough for two cores.
-pub fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
