@@ -2,7 +2,7 @@
 //!
 //! Each goes through a shell, in a folder with the files that examples name. `mpirun -n N` is a
 //! script there that gives the command a simulated cluster of as many hosts: what is held here is
-//! that an example does what it says, and `tests/it/mpi.rs` holds the MPIs.
+//! that an example does what it says, and `mpi.rs` holds the MPIs.
 
 mod stage;
 
@@ -12,35 +12,35 @@ use stage::{Ended, Stage};
 
 /// Examples that are not run here, by how they begin, and why; a whole one ends with `$`.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("laneway tour", "tests/it/command.rs walks the tour"),
-    ("laneway lab", "tests/it/lab has labs, and takes them down"),
-    ("laneway path drill", "tests/it/path.rs and tests/it/lab have the drills, with root"),
-    ("laneway path serve", "tests/it/path.rs has both ends"),
-    ("laneway path drain", "tests/it/watch.rs has programs with paths to drain"),
-    ("laneway path undrain", "tests/it/watch.rs has programs with paths to drain"),
+    ("laneway tour", "command.rs walks the tour"),
+    ("laneway lab", "lab has labs, and takes them down"),
+    ("laneway path drill", "path.rs and lab have the drills, with root"),
+    ("laneway path serve", "path.rs has both ends"),
+    ("laneway path drain", "watch.rs has programs with paths to drain"),
+    ("laneway path undrain", "watch.rs has programs with paths to drain"),
     ("laneway path info eth0", "interfaces of these names are on few machines"),
     ("laneway path info --peer", "the peer is another machine"),
-    ("laneway path watch", "tests/it/watch.rs has programs to watch"),
+    ("laneway path watch", "watch.rs has programs to watch"),
     ("laneway check --backend net:", "interfaces of these names are on few machines"),
     ("laneway check --backend net --hosts", "the hosts are other machines"),
     ("laneway measure p2p --backend net:", "the hosts are other machines"),
     (
         "laneway measure p2p --backend local:memcpy,shm,tcp,mpi",
-        "tests/it/measure_p2p.rs has an MPI",
+        "measure_p2p.rs has an MPI",
     ),
-    ("laneway reproduce mpiblib$", "tests/it/reproduce.rs does all of it"),
-    ("laneway reproduce mpiblib --format", "tests/it/reproduce.rs does all of it"),
-    ("laneway reproduce mpiblib --quick", "tests/it/reproduce.rs does all of it"),
+    ("laneway reproduce mpiblib$", "reproduce.rs does all of it"),
+    ("laneway reproduce mpiblib --format", "reproduce.rs does all of it"),
+    ("laneway reproduce mpiblib --quick", "reproduce.rs does all of it"),
     ("laneway reproduce all", "tests of each paper do all of it"),
-    ("laneway reproduce fullmesh --quick", "tests/it/reproduce_fullmesh.rs does all of it"),
-    ("laneway reproduce fullmesh --format", "tests/it/reproduce_fullmesh.rs does all of it"),
-    ("laneway reproduce path-migration", "tests/it/lab has it, with root"),
+    ("laneway reproduce fullmesh --quick", "reproduce_fullmesh.rs does all of it"),
+    ("laneway reproduce fullmesh --format", "reproduce_fullmesh.rs does all of it"),
+    ("laneway reproduce path-migration", "lab has it, with root"),
     (
         "laneway reproduce multilane",
-        "tests/it/reproduce_multilane.rs: the whole of it takes minutes",
+        "reproduce_multilane.rs: the whole of it takes minutes",
     ),
-    ("laneway completions", "it writes into the system's folders; tests/it/command.rs has them"),
-    ("laneway topo watch", "it waits for a fabric; tests/it/topo_opensm.rs has one"),
+    ("laneway completions", "it writes into the system's folders; command.rs has them"),
+    ("laneway topo watch", "it waits for a fabric; topo_opensm.rs has one"),
     ("laneway topo export -t mlfm:d=4 --as guid2lid -o /var", "it writes into OpenSM's folder"),
     ("laneway topo check -t mlfm:d=4 --routing opensm.fdbs", "the file is OpenSM's"),
     ("laneway topo route -t mlfm:d=4 --from opensm.fdbs", "the file is OpenSM's"),
