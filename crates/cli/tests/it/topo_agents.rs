@@ -4,6 +4,7 @@
 
 use crate::subnet;
 
+use laneway_needs::some_of;
 use laneway_stats::SplitMix64;
 use laneway_topo::formats::{Identity, guid2lid, lft, netlist};
 use laneway_topo::repair::spread;
@@ -34,7 +35,7 @@ fn every_switch_answers(spec: &str, asking_hosts: usize) {
         return;
     }
     let plan = topology(spec).expect(spec);
-    for count in [0, 1, 3, 5] {
+    for count in some_of(vec![0, 1, 3, 5]) {
         let seed = 100 + count as u64;
         let what = format!("{spec}, {count} cables cut by seed {seed}");
         let fabric = cut(&*plan, count, seed);
@@ -76,7 +77,7 @@ fn every_switch_of_a_mesh_answers() {
 }
 
 #[test]
-fn every_switch_of_a_larger_mesh_answers() {
+fn long_every_switch_of_a_larger_mesh_answers() {
     every_switch_answers("mlfm:d=8", 1);
 }
 

@@ -1,5 +1,6 @@
 //! Parsers under thousands of damaged files: an error with a line of the file, never a panic.
 
+use laneway_needs::amount;
 use laneway_stats::SplitMix64;
 use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
@@ -111,7 +112,8 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
             assert!((1..=lines + 1).contains(&line), "line {line} of {lines}");
         }
     };
-    for _ in 0..4000 {
+    let rounds = amount(500, 4000);
+    for _ in 0..rounds {
         for text in &fabrics {
             let text = damaged(text, &others, &mut draws);
             let result = read(&text);
@@ -140,7 +142,8 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
         }
         count(&text, result.err().map(|error| error.line));
     }
-    assert!(refused > 8000 && accepted > 500, "{refused} refused, {accepted} accepted");
+    let enough = refused > 2 * rounds && accepted > rounds / 8;
+    assert!(enough, "{refused} refused, {accepted} accepted");
 }
 
 fn names(count: u32) -> String {
