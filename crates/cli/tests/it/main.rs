@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod examples;
 mod flags;
+mod groups;
 mod house;
 mod kept;
 mod lab;
