@@ -159,7 +159,7 @@ fn a_path_is_drained_and_given_back_while_messages_pass() {
         let traffic = if received { main.received } else { main.sent };
         assert!(traffic.bytes > 400_000 && traffic.packets >= 20 * 14, "{main:?}");
         assert!(main.carrier && !main.drained && other.sent.bytes < 100_000, "{status:?}");
-        assert!(status.program.starts_with("control"), "{}", status.program);
+        assert!(status.program.starts_with("it-"), "{}", status.program);
     }
     let trip = here.connections[0].round_trip;
     assert!(trip.is_some_and(|trip| (1000..1_000_000_000).contains(&trip)), "{trip:?}");

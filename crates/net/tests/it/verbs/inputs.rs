@@ -105,7 +105,7 @@ fn lists_devices() {
 fn the_environment_names_another_library() {
     let Some(standin) = standin() else { return };
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
-    command.args(["--exact", "inputs::lists_devices", "--nocapture"]);
+    command.args(["--exact", "verbs::inputs::lists_devices", "--nocapture"]);
     let output = command.env("LANEWAY_LIBIBVERBS", &standin.name).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
