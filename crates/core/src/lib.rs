@@ -24,6 +24,7 @@ pub mod blocks;
 mod buffers;
 pub mod clock;
 pub mod comm;
+pub mod encode;
 pub mod error;
 pub mod exec;
 mod in_flight;

@@ -3,6 +3,7 @@
 //!
 //! Everything here is collective: all ranks of the communicator call it, in the same order.
 
+use crate::encode::Encode;
 use crate::{Comm, CommError, Rank, Tag};
 
 /// The tag of broadcasts.
@@ -70,6 +71,28 @@ pub fn broadcast(comm: &dyn Comm, own: &[u8]) -> Result<Vec<u8>, CommError> {
         broadcast_exact(comm, 0, &mut bytes)?;
     }
     Ok(bytes)
+}
+
+/// Collective: broadcasts the value of rank 0. On every rank it has the same length in bytes, as
+/// values without lists have.
+pub fn broadcast_value<T: Encode>(comm: &dyn Comm, own: &T) -> Result<T, CommError> {
+    let mut bytes = own.to_bytes();
+    broadcast_exact(comm, 0, &mut bytes)?;
+    T::decode(&mut &bytes[..]).ok_or_else(undecodable)
+}
+
+/// Collective: gathers the values of all ranks in rank order at rank 0; the other ranks get
+/// nothing. On every rank they have the same length in bytes.
+pub fn gather_values<T: Encode>(comm: &dyn Comm, own: &T) -> Result<Vec<T>, CommError> {
+    let bytes = gather_exact(comm, &own.to_bytes())?;
+    let mut rest = &bytes[..];
+    let count = if comm.rank() == 0 { comm.size() } else { 0 };
+    (0..count).map(|_| T::decode(&mut rest).ok_or_else(undecodable)).collect()
+}
+
+/// Ranks of one program disagree on a type.
+fn undecodable() -> CommError {
+    CommError::Argument { what: "another rank sent a value of another type".into() }
 }
 
 /// Collective: broadcasts the text of rank 0.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use laneway_core::talk::broadcast_value;
 use laneway_core::{Comm, CommError};
 
 use crate::cores::Cores;
@@ -51,11 +52,10 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
     let all = share(comm, &Cores::here())?;
     // Rank 0 has found it, and the others hear of it.
     let worst = most_crowded(&hosts, &all);
-    let mut words = worst.map_or([0.0; 4], |(place, crowd)| {
-        [place as f64, crowd.ranks.into(), crowd.cores.into(), crowd.others.into()]
+    let known = worst.map_or((0, 0, 0, 0), |(place, crowd)| {
+        (place as u64, crowd.ranks, crowd.cores, crowd.others)
     });
-    broadcast(comm, &mut words)?;
-    let [place, ranks, cores, others] = words.map(|word| word as u32);
+    let (place, ranks, cores, others) = broadcast_value(comm, &known)?;
     let host = hosts.get(place as usize).cloned().unwrap_or_default();
     Ok((ranks > 0).then_some(Crowd { host, ranks, cores, others }))
 }

@@ -3,7 +3,7 @@
 //! What others do on a network comes in bursts, and samples of one burst are one sample. Random
 //! instants see bursts and the time between them in the proportion in which they occur.
 
-use laneway_core::Clock;
+use laneway_core::{Clock, encode_fields};
 use laneway_stats::SplitMix64;
 
 /// The repetitions of one batch, the same on every rank.
@@ -55,20 +55,14 @@ impl Pace {
             clock.sleep_until(clock.now() + pause);
         }
     }
-
-    /// As numbers, to be announced.
-    pub(crate) fn words(&self) -> [f64; 3] {
-        // A seed is a small number, and so exact.
-        [f64::from(self.count), self.pause, self.seed as f64]
-    }
-
-    pub(crate) fn from_words([count, pause, seed]: [f64; 3]) -> Pace {
-        Pace { count: count as u32, pause, seed: seed as u64 }
-    }
 }
+
+encode_fields!(Pace { count, pause, seed });
 
 #[cfg(test)]
 mod tests {
+    use laneway_core::encode::Encode;
+
     use super::*;
 
     #[test]
@@ -79,7 +73,7 @@ mod tests {
         assert_eq!(pace.paused(), pauses.iter().sum());
         assert!((pace.paused() / 900.0 - 0.5).abs() < 0.05);
         assert_eq!(Pace::dense(9).paused(), 0.0);
-        assert_eq!(Pace::from_words(pace.words()), pace);
+        assert_eq!(Pace::decode(&mut &pace.to_bytes()[..]), Some(pace));
         assert_eq!(pace.shortened(4).count, 4);
         let last = pace.part(890, 20);
         assert_eq!((last.count, last.pause_before(3)), (10, pauses[893]));

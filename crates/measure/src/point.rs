@@ -1,5 +1,6 @@
 //! One point of a measurement: the samples of one operation, what they say, and how sure that is.
 
+use laneway_core::talk::broadcast_value;
 use laneway_core::{Clock, Comm, CommError};
 use laneway_stats::{
     Interval, Summary, dependent_interval, design_effect, median, outliers, sorted,
@@ -275,9 +276,7 @@ impl<'t> Measuring<'t> {
         self.point.cost += stage.clock.local() - begun - paused;
         let sent_at = stage.clock.local();
         let next = if self.point.lost { Pace::dense(0) } else { self.plan(stage, rule) };
-        let mut words = next.words();
-        broadcast(stage.comm, &mut words)?;
-        let next = Pace::from_words(words);
+        let next = broadcast_value(stage.comm, &next)?;
         self.next = Some(next);
         self.point.cost += stage.clock.local() - sent_at;
         Ok(next.count == 0)

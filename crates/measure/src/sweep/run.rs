@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use laneway_core::talk::broadcast_value;
 use laneway_core::units::format_size;
 use laneway_core::{Comm, Failure, Form, Row, Shape, talk};
 use laneway_stats::SplitMix64;
@@ -403,11 +404,9 @@ impl Running<'_> {
 
     /// Collective: what rank 0 knows of the end, on every rank.
     fn conclude(self, comm: &dyn Comm) -> Result<Swept, SweepError> {
-        let word = |is: bool| f64::from(u8::from(is));
         let has_points = !self.points.is_empty();
-        let mut words = [has_points, self.wrong, self.imprecise, self.without_figure].map(word);
-        broadcast(comm, &mut words)?;
-        let [has_points, wrong, imprecise, without_figure] = words.map(|word| word != 0.0);
+        let known = (has_points, self.wrong, self.imprecise, self.without_figure);
+        let (has_points, wrong, imprecise, without_figure) = broadcast_value(comm, &known)?;
         let Running { points, left_out, refined, .. } = self;
         Ok(Swept { points, left_out, refined, has_points, wrong, imprecise, without_figure })
     }

@@ -12,7 +12,9 @@ mod shaken;
 mod start_time;
 mod tasks;
 
-use laneway_core::{Comm, CommError, Rank};
+use laneway_core::encode::Encode;
+use laneway_core::talk::gather_exact;
+use laneway_core::{Comm, CommError, Rank, encode_fields};
 use laneway_stats::median;
 
 pub use global::Global;
@@ -201,11 +203,10 @@ impl<T: Timing + ?Sized> Timing for &mut T {
 /// Entry and exit of every rank in every repetition of a batch.
 pub(crate) struct Spans {
     count: usize,
-    ranks: usize,
-    /// Rank after rank: all entries and exits of a rank, then its [`Remarks`].
-    numbers: Vec<f64>,
-    /// Numbers of one rank.
-    each: usize,
+    /// Rank after rank, repetition after repetition.
+    all: Vec<(f64, f64)>,
+    /// What each rank reports of its clock.
+    reports: Vec<Report>,
     /// What clocks could be.
     ways: Ways,
     tick: f64,
@@ -220,14 +221,18 @@ pub(crate) struct Remarks {
     pub missed: f64,
 }
 
-/// Numbers of a rank after its entries and exits: when it was ready, what its clock leaves
-/// uncertain, how far that had gone wrong when it began, and may have since. What it has heard of
-/// clocks follows.
-const READY: usize = 0;
-const ERROR: usize = 1;
-const MISSED: usize = 2;
-const STALE: usize = 3;
-const REMARKS: usize = 4;
+/// The remarks of a rank, and its clock.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    ready: f64,
+    /// What comparing the clock has left uncertain.
+    error: f64,
+    missed: f64,
+    /// How far the clock may have gone wrong since.
+    stale: f64,
+}
+
+encode_fields!(Report { ready, error, missed, stale });
 
 impl Spans {
     /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
@@ -237,50 +242,54 @@ impl Spans {
         remarks: Remarks,
     ) -> Result<Option<Spans>, CommError> {
         let clock = &mut stage.clock;
-        let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
-        let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
-        let last = own.last().map_or(0.0, |span| span.1);
-        numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
-        numbers.extend(clock.take_unsent());
-        let each = numbers.len();
-        let numbers = gather(stage.comm, &numbers)?;
+        let Remarks { ready, missed } = remarks;
+        let stale = clock.stale(own.last().map_or(0.0, |span| span.1));
+        let report = Report { ready, error: clock.error(), missed, stale };
+        let spans =
+            own.iter().map(|(entry, exit)| (clock.global_of(*entry), clock.global_of(*exit)));
+        // Every rank has as many of each, so that no lengths are sent.
+        let mut bytes = report.to_bytes();
+        spans.for_each(|span| span.encode(&mut bytes));
+        let heard = clock.take_unsent();
+        heard.iter().for_each(|number| number.encode(&mut bytes));
+        let each = bytes.len();
+        let bytes = gather_exact(stage.comm, &bytes)?;
         if stage.comm.rank() != 0 {
             return Ok(None);
         }
         let (count, ranks) = (own.len(), stage.comm.size() as usize);
-        let reported: Vec<&[f64]> =
-            numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
-        let ways = clock.merge(&reported);
-        let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
-        let stale = spans.largest(STALE);
+        let (mut all, mut reports) = (Vec::with_capacity(count * ranks), Vec::new());
+        let mut heard: Vec<Vec<f64>> = Vec::new();
+        for mut bytes in bytes.chunks(each) {
+            reports.extend(Report::decode(&mut bytes));
+            all.extend((0..count).map_while(|_| <(f64, f64)>::decode(&mut bytes)));
+            heard.push(std::iter::from_fn(|| f64::decode(&mut bytes)).collect());
+        }
+        let heard: Vec<&[f64]> = heard.iter().map(Vec::as_slice).collect();
+        let ways = clock.merge(&heard);
+        let spans = Spans { count, all, reports, ways, tick: clock.tick() };
+        let stale = spans.largest(|report| report.stale);
         // Two ranks may have gone wrong in opposite directions.
         Ok(Some(Spans { ways: spans.ways.clone().widened(2.0 * stale), ..spans }))
     }
 
-    /// The numbers of one rank.
-    fn own(&self, rank: usize) -> &[f64] {
-        &self.numbers[rank * self.each..][..self.each]
-    }
-
     fn of(&self, repetition: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let own = move |rank: usize| &self.own(rank)[2 * repetition..][..2];
-        (0..self.ranks).map(move |rank| (own(rank)[0], own(rank)[1]))
+        self.all.iter().skip(repetition).step_by(self.count.max(1)).copied()
     }
 
-    /// The largest of a remark.
-    fn largest(&self, remark: usize) -> f64 {
-        let of = |rank: usize| self.own(rank)[2 * self.count + remark];
-        (0..self.ranks).map(of).fold(f64::NEG_INFINITY, f64::max)
+    /// The largest of what ranks report.
+    fn largest(&self, of: impl Fn(&Report) -> f64) -> f64 {
+        self.reports.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// When the last rank was ready for the first repetition.
     pub fn ready(&self) -> f64 {
-        self.largest(READY)
+        self.largest(|report| report.ready)
     }
 
     /// What comparing the clocks has left uncertain, if ways take as long out as back.
     pub fn clock_error(&self) -> f64 {
-        self.largest(ERROR)
+        self.largest(|report| report.error)
     }
 
     /// A batch of these repetitions, with everything but what the method makes of them.
@@ -288,7 +297,7 @@ impl Spans {
         Batch {
             rank_means: self.rank_means(),
             spans: (0..self.count).flat_map(|repetition| self.of(repetition)).collect(),
-            clock_error: self.clock_error() + self.largest(MISSED),
+            clock_error: self.clock_error() + self.largest(|report| report.missed),
             ..Batch::default()
         }
     }
@@ -307,7 +316,8 @@ impl Spans {
             Bound { low: (low - self.tick).min(time).max(0.0), high: (high + self.tick).max(time) };
         let skew = self.skew(repetition);
         // Ranks that began apart because their clocks had gone wrong have made it longer.
-        let (error, apart) = (self.clock_error() + rate, skew.min(2.0 * self.largest(MISSED)));
+        let (error, apart) =
+            (self.clock_error() + rate, skew.min(2.0 * self.largest(|report| report.missed)));
         let range = Bound { low: (time - apart - error).max(0.0), high: time + error };
         Sample { at: self.first_entry(repetition), time, range, bound, skew: Some(skew) }
     }
@@ -355,11 +365,11 @@ impl Spans {
 
     /// The mean of each rank's own time.
     fn rank_means(&self) -> Vec<f64> {
-        let mean = |rank: usize| {
-            let own = &self.own(rank)[..2 * self.count];
-            own.chunks(2).map(|span| span[1] - span[0]).sum::<f64>() / self.count.max(1) as f64
-        };
-        (0..self.ranks).map(mean).collect()
+        if self.count == 0 {
+            return vec![0.0; self.reports.len()];
+        }
+        let taken = |own: &[(f64, f64)]| own.iter().map(|(entry, exit)| exit - entry).sum::<f64>();
+        self.all.chunks(self.count).map(|own| taken(own) / self.count as f64).collect()
     }
 }
 

@@ -9,6 +9,7 @@
 //! it takes lies among what these repetitions take, or a little beyond, as they are few.
 
 use laneway_core::CommError;
+use laneway_core::talk::broadcast_value;
 use laneway_stats::SplitMix64;
 
 use super::{Remarks, Spans, Stage, timed};
@@ -48,9 +49,8 @@ impl Shaking {
     ) -> Result<Option<Bound>, CommError> {
         let (rank, ranks) = (stage.comm.rank() as usize, stage.comm.size() as usize);
         let ways = stage.clock.known_ways().unwrap_or(&Ways::OneClock).clone();
-        let mut words = [self.first, self.period, ways.widest()];
-        broadcast(stage.comm, &mut words)?;
-        let [first, period, reach] = words;
+        let known = (self.first, self.period, ways.widest());
+        let (first, period, reach) = broadcast_value(stage.comm, &known)?;
         let each = period + 2.0 * reach;
         let count = ((SECONDS / each) as u32).clamp(FEWEST, MOST);
         let mut random = SplitMix64::new(1);

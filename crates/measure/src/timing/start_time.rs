@@ -14,7 +14,8 @@
 //! up to a third apart. So there every rank now and then sleeps for a while of its own, and all
 //! come to be seen.
 
-use laneway_core::CommError;
+use laneway_core::talk::broadcast_value;
+use laneway_core::{CommError, encode_fields};
 use laneway_stats::{SplitMix64, quantile, sorted};
 
 use super::shaken::Shaking;
@@ -89,6 +90,18 @@ struct Appointments {
     /// Whether ranks begin apart a few times after it.
     shake: bool,
 }
+
+/// What rank 0 tells the others of a batch.
+struct Agreed {
+    first: f64,
+    period: f64,
+    /// Repetitions for which instants can be agreed on.
+    fitting: u32,
+    give_up: bool,
+    shake: bool,
+}
+
+encode_fields!(Agreed { first, period, fitting, give_up, shake });
 
 impl Appointments {
     /// How many of them lie within `seconds`.
@@ -282,13 +295,12 @@ impl StartTime {
         };
         let give_up = !self.decided && self.spoiled >= SPOILED;
         // Only rank 0 knows what the operation takes.
-        let number = |yes: bool| f64::from(u8::from(yes));
-        let mut words = [first, period, f64::from(fitting), number(give_up), number(shake)];
-        broadcast(stage.comm, &mut words)?;
-        let [first, period, fitting, give_up, shake] = words;
-        (plan.first, plan.period, plan.shake) = (first, period, shake != 0.0);
-        plan.pace = pace.shortened(fitting as u32);
-        Ok((give_up == 0.0).then_some(plan))
+        let known = Agreed { first, period, fitting, give_up, shake };
+        let Agreed { first, period, fitting, give_up, shake } =
+            broadcast_value(stage.comm, &known)?;
+        (plan.first, plan.period, plan.shake) = (first, period, shake);
+        plan.pace = pace.shortened(fitting);
+        Ok((!give_up).then_some(plan))
     }
 }
 
