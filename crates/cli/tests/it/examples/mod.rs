@@ -24,10 +24,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway check --backend net:", "interfaces of these names are on few machines"),
     ("laneway check --backend net --hosts", "the hosts are other machines"),
     ("laneway measure p2p --backend net:", "the hosts are other machines"),
-    (
-        "laneway measure p2p --backend local:memcpy,shm,tcp,mpi",
-        "measure_p2p.rs has an MPI",
-    ),
+    ("laneway measure p2p --backend local:memcpy,shm,tcp,mpi", "measure_p2p.rs has an MPI"),
     ("laneway reproduce mpiblib$", "reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --format", "reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --quick", "reproduce.rs does all of it"),
@@ -35,10 +32,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway reproduce fullmesh --quick", "reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce fullmesh --format", "reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce path-migration", "lab has it, with root"),
-    (
-        "laneway reproduce multilane",
-        "reproduce_multilane.rs: the whole of it takes minutes",
-    ),
+    ("laneway reproduce multilane", "reproduce_multilane.rs: the whole of it takes minutes"),
     ("laneway completions", "it writes into the system's folders; command.rs has them"),
     ("laneway topo watch", "it waits for a fabric; topo_opensm.rs has one"),
     ("laneway topo export -t mlfm:d=4 --as guid2lid -o /var", "it writes into OpenSM's folder"),
