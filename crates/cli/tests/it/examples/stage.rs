@@ -50,6 +50,7 @@ const BEFORE: &[&str] = &[
     "laneway topo export -t fat-tree-3:d=4 --as simgrid -o platform.xml",
     "echo 'graph { a -- b; a -- h1; b -- h2 }' > drawn.dot",
     "laneway model fit --backend sim:cluster:4 --model loggp -o loggp.toml",
+    "laneway model fit --backend sim:cluster:4 --platform tomorrow.toml -o tonight.toml",
     "laneway sim scatter --algorithm linear --platform two-sites:8x8 --sizes 4M --record sim.json",
     "cp sim.json lab.json",
     "laneway sites measure --backend sim:two-sites:8x8 -o found.toml",
