@@ -30,6 +30,7 @@ mod sites;
 mod time;
 mod topo;
 mod tour;
+mod watchdog;
 mod words;
 
 use std::ffi::OsString;
