@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 /// Seconds that a run may take on a real clock.

@@ -1,40 +1,22 @@
-//! Sends over a connection that migrates: its path dies half way, and nothing is lost.
+//! Sends over a connection that migrates: a path is taken out of use half way, and nothing is lost.
 
 use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use laneway_net::{Endpoint, LocalPath, Options, Secret, Setup, What};
-use laneway_path::{Event, PathId};
-
-/// One end, with two paths: here two addresses of this machine.
-fn open() -> Result<Endpoint, Box<dyn Error>> {
-    let paths = vec![LocalPath::at("127.0.0.1:0".parse()?), LocalPath::at("127.0.0.2:0".parse()?)];
-    let (secret, setup) = (Secret::none(), Setup::usual());
-    Ok(Endpoint::open(Options { paths, secret, accepts: true, setup })?)
-}
+use laneway::{ConnectOptions, PathId, connect_to, listen};
 
 pub fn main() -> Result<(), Box<dyn Error>> {
-    let (mut here, mut there) = (open()?, open()?);
-    let (limit, begun, mut received) = (Duration::from_secs(10), Instant::now(), 0);
-    let id = here.begin_open(&there.addresses(), 1, limit)?;
-    while received < 1000 && begun.elapsed() < limit {
-        here.progress();
-        there.progress();
-        while let Some(notice) = here.poll() {
-            match notice.what {
-                // Both paths are ready: 1000 messages, and the first path dies.
-                What::Event(Event::Armed { .. }) if received == 0 => {
-                    (0..1000).try_for_each(|number| here.send(id, number, vec![7; 64]))?;
-                    here.on_carrier(PathId(0), false);
-                }
-                What::Event(Event::Migrated { from, to, .. }) => println!("{from:?} to {to:?}"),
-                _ => {}
-            }
-        }
-        while let Some(notice) = there.poll() {
-            received += u32::from(matches!(notice.what, What::Event(Event::Received { .. })));
-            there.post_receive(notice.connection, 0, Vec::with_capacity(64))?;
-        }
+    // Two paths: here two addresses of this machine.
+    let options = ConnectOptions::at(["127.0.0.1:0".parse()?, "127.0.0.2:0".parse()?]);
+    let (listener, limit) = (listen(&options)?, Duration::from_secs(10));
+    let here = connect_to(&listener.addresses(), &options)?;
+    let there = listener.accept()?;
+    here.wait_for_alternate(limit)?;
+    (0..1000u32).try_for_each(|number| here.send(number.to_le_bytes()))?;
+    here.drain(PathId(0))?;
+    for number in 0..1000u32 {
+        assert_eq!(there.receive(limit)?, number.to_le_bytes());
     }
-    if received == 1000 { Ok(()) } else { Err(format!("{received} of 1000 arrived").into()) }
+    println!("1000 messages arrived, the last ones over {}: {:?}", here.path()?, here.events());
+    Ok(())
 }

@@ -1,15 +1,9 @@
 //! Names the slow node of a cluster. Here it is simulated, with a card that receives at a third of
-//! its rate; on a real one `survey.run(comm, &())` takes the communicator of any backend.
+//! its rate; on a real one `survey.run(&world, &())` takes the world of `join`.
 
-use std::error::Error;
+use laneway::{Gate, Platform, Result, Survey, simulate};
 
-use laneway_measure::pairs::{Gate, Survey};
-use laneway_sim::Program;
-use laneway_sim::platform::Platform;
-
-const CLUSTER: &str = r#"
-include = ["cluster:6"]
-
+const CLUSTER: &str = r#"include = ["cluster:6"]
 [[event]]
 at = "0s"
 host = "node4"
@@ -17,18 +11,16 @@ direction = "in"
 factor = 0.33
 "#;
 
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub fn main() -> Result<()> {
     let platform = Platform::parse("slow.toml", CLUSTER)?;
     let mut survey = Survey::new();
     survey.gate = Some(Gate::Share(0.9));
-    let ended = Program::new(&platform, 6).run(|comm| survey.run(comm, &()))?;
-    for findings in ended.results {
+    for findings in simulate(&platform, 6, |comm| survey.run(comm, &()))? {
         // Rank 0 has them.
-        if let Some(findings) = findings? {
-            println!("{}", findings.sentences().join("\n"));
-            assert_eq!(findings.suspects(), ["node4 bandwidth in"]);
-            assert!(findings.fails_gate());
-        }
+        let Some(findings) = findings? else { continue };
+        println!("{}", findings.sentences().join("\n"));
+        assert_eq!(findings.suspects(), ["node4 bandwidth in"]);
+        assert!(findings.fails_gate());
     }
     Ok(())
 }

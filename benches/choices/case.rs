@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use laneway_core::{Collective, Shape};
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Choice, Sites};
 

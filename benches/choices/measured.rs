@@ -3,8 +3,8 @@
 use laneway_core::{Comm, Shape};
 use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_sites::found::{doubts, limits, platform_text};
 use laneway_sites::{Choice, Sites};
 

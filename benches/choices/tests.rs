@@ -10,7 +10,6 @@ mod flow;
 mod plan;
 mod routed;
 
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use dice::Dice;

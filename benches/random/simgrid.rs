@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use laneway_benches::smpirun::Exported;
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use super::cell::{OPERATIONS, SIZES, read_cells};

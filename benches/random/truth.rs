@@ -4,7 +4,6 @@
 use laneway_coll::default_algorithm;
 use laneway_core::{Collective as Kind, Shape};
 use laneway_measure::Starts;
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 use laneway_stats::{median, median_interval, sorted};
 

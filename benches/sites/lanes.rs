@@ -1,7 +1,6 @@
 //! The multi-lane paper's cost model, as printed and as corrected, against SimGrid.
 
 use laneway_core::Collective;
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::Sharing;
 use laneway_sites::model::{Form, TwoSites};

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use laneway_core::Comm;
 use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, measure_sites};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_sites::found::{limits, platform_text};
 use laneway_stats::SplitMix64;
 

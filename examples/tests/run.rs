@@ -3,9 +3,26 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-/// Lines of an example at most.
-const SHORT: usize = 40;
+/// Lines of an example: with its comments, and at most.
+const SHORT: usize = 26;
+/// Set in the process of its own that each example has: one may start itself as several ranks.
+const APART: &str = "EXAMPLE_APART";
+
+/// Runs an example in a process of its own, and in each of the ranks that it starts.
+fn run(
+    name: &str,
+    main: impl FnOnce() -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    if laneway::is_rank() || std::env::var_os(APART).is_some() {
+        return main();
+    }
+    let mut apart = Command::new(std::env::current_exe()?);
+    apart.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(APART, "1");
+    let ended = apart.status()?;
+    if ended.success() { Ok(()) } else { Err(format!("{name}: {ended}").into()) }
+}
 
 macro_rules! examples {
     ($($name:ident at $path:literal,)*) => {
@@ -15,7 +32,7 @@ macro_rules! examples {
 
             #[test]
             fn $name() -> Result<(), Box<dyn Error>> {
-                $name::main().map_err(Into::into)
+                run(stringify!($name), || $name::main().map_err(Into::into))
             }
         )*
 

@@ -23,8 +23,8 @@ use laneway_coll::{Algorithm, Params, find};
 use laneway_core::units::parse_size;
 use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Exit, Failure};
 use laneway_core::{Placement, Rank, ReduceOp, Reduction, Schedule, Shape, talk};
+use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
-use laneway_sim::{HostId, Network};
 
 /// The first argument that leads here instead of to the command.
 pub const NAME: &str = "virtual-time";

@@ -11,7 +11,7 @@ use laneway_measure::cores::Cores;
 use laneway_measure::{Crowd, crowded};
 use laneway_mpi::MpiError;
 use laneway_sim::platform::{Fault, GENERATORS, Platform, PlatformError};
-use laneway_sim::{Network as _, Program, SimError};
+use laneway_sim::{Program, SimError};
 
 use crate::handshake;
 use crate::hosts::{self, Network};
@@ -53,11 +53,13 @@ pub enum Notice {
         /// Of the run.
         ranks: u32,
     },
-    /// A signal has ended the ranks, and ends this process next.
+    /// A signal has ended the ranks.
     Interrupted {
         /// Its number.
         signal: i32,
     },
+    /// A rank cannot go on. What it returns, or the end of the run, follows.
+    Failed(Failure),
 }
 
 impl fmt::Display for Notice {
@@ -66,8 +68,20 @@ impl fmt::Display for Notice {
             Notice::UsualRanks(ranks) => write!(f, "{} on this machine", counted(*ranks, "rank")),
             Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
             Notice::Interrupted { signal } => write!(f, "interrupted by signal {signal}"),
+            Notice::Failed(failure) => write!(f, "{failure}"),
         }
     }
+}
+
+/// How a run ended on this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// As its parts said.
+    Exit(Exit),
+    /// The ranks that this process started ended with another code: 128 and a signal's number, as
+    /// shells count, if that interrupted them. A program ends with this code.
+    Code(i32),
 }
 
 /// What carries the messages.
@@ -153,8 +167,7 @@ pub fn is_rank() -> bool {
 
 impl Backend {
     fn of(kind: Kind) -> Backend {
-        let notify = |notice: &Notice| eprintln!("{notice}");
-        Backend { kind, ranks: None, purpose: Purpose::default(), notify }
+        Backend { kind, ranks: None, purpose: Purpose::default(), notify: |_| () }
     }
 
     /// Processes of this machine over a transport.
@@ -177,7 +190,7 @@ impl Backend {
         Backend { purpose, ..self }
     }
 
-    /// With another way to notify a person; without it, notices go to stderr.
+    /// With something that is called for notices; without it, they are lost.
     pub fn with_notices(self, notify: fn(&Notice)) -> Backend {
         Backend { notify, ..self }
     }
@@ -220,26 +233,28 @@ impl Backend {
 
     /// Runs a part on every rank. This process becomes one of the ranks, starts them and waits for
     /// them, or is all of them.
-    pub fn run(&self, part: Part) -> Result<Exit, Failure> {
+    pub fn run(&self, part: Part) -> Result<Outcome, Failure> {
         if let Some(comm) = laneway_local::attach().map_err(LocalError::into_failure)? {
-            return Ok(self.perform(&comm, part));
+            return Ok(Outcome::Exit(self.perform(&comm, part)));
         }
         let attached = laneway_ranks::attach().map_err(laneway_ranks::RanksError::into_failure)?;
         if let Some(comm) = attached {
-            return Ok(self.perform_apart(&comm, part));
+            return Ok(Outcome::Exit(self.perform_apart(&comm, part)));
         }
         if !matches!(self.kind, Kind::Local(_)) {
             laneway_mpi::refuse_unjoined_task()?;
         }
         match &self.kind {
-            Kind::Mpi(library) => self.run_mpi(library.clone(), part),
+            Kind::Mpi(library) => self.run_mpi(library.clone(), part).map(Outcome::Exit),
             Kind::Sim(platform) => self.simulate(platform, part),
             Kind::Net(network) => {
                 refuse_in_simulation("the net backend starts real processes")?;
                 hosts::refuse_launched()?;
                 network.launch(self.ranks, || self.usual_ranks()).map(|code| self.ended(code))
             }
-            Kind::Usual if laneway_mpi::launched().is_some() => self.run_mpi(None, part),
+            Kind::Usual if laneway_mpi::launched().is_some() => {
+                self.run_mpi(None, part).map(Outcome::Exit)
+            }
             Kind::Local(transport) => self.launch(*transport),
             Kind::Usual => self.launch(Transport::default()),
         }
@@ -248,13 +263,14 @@ impl Backend {
     /// What one rank does of a run, from its beginning to its end.
     fn perform(&self, comm: &dyn Comm, part: Part) -> Exit {
         if let Err(error) = laneway_local::wait_limit() {
-            return conclude(comm, Err(error.into_failure().into()));
+            return conclude(comm, Err(error.into_failure().into()), self.notify);
         }
         let warned = match self.purpose {
             Purpose::Measuring => self.warn_of_crowd(comm),
             Purpose::Checking => Ok(()),
         };
-        conclude(comm, warned.map_err(RankError::from).and_then(|()| part(comm)))
+        let done = warned.map_err(RankError::from).and_then(|()| part(comm));
+        conclude(comm, done, self.notify)
     }
 
     /// Collective: rank 0 says so where more ranks than cores are on a host.
@@ -272,13 +288,13 @@ impl Backend {
         }
         match handshake::same_program(comm) {
             Ok(None) => self.perform(comm, part),
-            Ok(Some(failure)) => conclude(comm, Err(failure.into())),
-            Err(error) => end_run(comm, error),
+            Ok(Some(failure)) => conclude(comm, Err(failure.into()), self.notify),
+            Err(error) => end_run(comm, error, self.notify),
         }
     }
 
     /// All ranks are coroutines of this process, in virtual time.
-    fn simulate(&self, spec: &str, part: Part) -> Result<Exit, Failure> {
+    fn simulate(&self, spec: &str, part: Part) -> Result<Outcome, Failure> {
         if laneway_mpi::launched().is_some() {
             let what = "a simulation needs no launcher";
             let cause = "a launcher started several processes, and each would simulate all ranks";
@@ -300,8 +316,8 @@ impl Backend {
         let ended = Program::new(&platform, ranks).run(|comm| self.perform(comm, part));
         match ended {
             // Rank 0 has the failures that all ranks know.
-            Ok(ended) => Ok(ended.results.into_iter().next().unwrap_or(Exit::Done)),
-            Err(SimError::Aborted { code }) => Ok(exit_of(code)),
+            Ok(ended) => Ok(Outcome::Exit(ended.results.into_iter().next().unwrap_or(Exit::Done))),
+            Err(SimError::Aborted { code }) => Ok(outcome_of(code)),
             Err(error) => {
                 let what = "the simulated ranks cannot continue";
                 Err(Failure::environment(what, error.to_string(), "another backend, or report it"))
@@ -315,7 +331,7 @@ impl Backend {
         ranks
     }
 
-    fn launch(&self, transport: Transport) -> Result<Exit, Failure> {
+    fn launch(&self, transport: Transport) -> Result<Outcome, Failure> {
         refuse_in_simulation("the local backend starts real processes")?;
         let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
         let code = Launch { ranks, transport, limit: None }.run();
@@ -323,18 +339,18 @@ impl Backend {
     }
 
     /// The exit of the ranks that this process had started.
-    fn ended(&self, code: i32) -> Exit {
+    fn ended(&self, code: i32) -> Outcome {
         if code > SIGNALLED {
             (self.notify)(&Notice::Interrupted { signal: code - SIGNALLED });
         }
-        exit_of(code)
+        outcome_of(code)
     }
 
     fn run_mpi(&self, library: Option<PathBuf>, part: Part) -> Result<Exit, Failure> {
         let world = laneway_mpi::init(library.as_deref()).map_err(MpiError::into_failure)?;
         let size = world.size();
         let differs = handshake::same_program(&world).unwrap_or_else(|error| {
-            end_run(&world, error);
+            end_run(&world, error, self.notify);
         });
         let too_few = || {
             let ranks = self.ranks.filter(|ranks| *ranks > size)?;
@@ -343,7 +359,7 @@ impl Backend {
             Some(Failure::usage(format!("cannot use {ranks} ranks"), cause, more))
         };
         if let Some(failure) = differs.or_else(too_few) {
-            return Ok(conclude(&world, Err(failure.into())));
+            return Ok(conclude(&world, Err(failure.into()), self.notify));
         }
         let Some(ranks) = self.ranks.filter(|&ranks| ranks < size) else {
             return Ok(self.perform(&world, part));
@@ -354,7 +370,7 @@ impl Backend {
         match first_ranks {
             Ok(Some(comm)) => Ok(self.perform(&*comm, part)),
             Ok(None) => Ok(Exit::Done),
-            Err(error) => end_run(&world, error),
+            Err(error) => end_run(&world, error, self.notify),
         }
     }
 }
@@ -371,17 +387,11 @@ fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
 /// Codes above this stand for signals.
 const SIGNALLED: i32 = 128;
 
-/// The exit that a number means. Ctrl-C and its like are 128 and the signal, as shells count: with
-/// those this process ends at once.
-fn exit_of(code: i32) -> Exit {
-    match code {
-        0 => Exit::Done,
-        1 => Exit::Gate,
-        2 => Exit::Usage,
-        3 => Exit::Environment,
-        4 => Exit::Precision,
-        code => std::process::exit(code),
-    }
+/// What an exit code means.
+fn outcome_of(code: i32) -> Outcome {
+    let all = [Exit::Done, Exit::Gate, Exit::Usage, Exit::Environment, Exit::Precision];
+    let exit = all.into_iter().find(|exit| *exit as i32 == code);
+    exit.map_or(Outcome::Code(code), Outcome::Exit)
 }
 
 /// What to try instead of a platform that is none is a backend.

@@ -1,24 +1,26 @@
-//! Opens a backend by its name and runs a part on each of its ranks.
+//! Opens a backend by its name and runs a part on each of its ranks. Internal to laneway: it may
+//! change in any version, and programs use the crate `laneway`.
 //!
 //! It is the one crate that sees all backends: processes of this machine, ranks over connections
 //! that migrate, any MPI library, and a simulated cluster. What a rank does there it must never
 //! know: that is a [`Part`], a function of a [`Comm`](laneway_core::Comm). Before a part begins,
-//! ranks of several hosts see that they run the same program; a long wait has a
-//! [`Watchdog`]; failures that all ranks know of are reported once.
+//! ranks of several hosts see that they run the same program; failures that all ranks know of are
+//! reported once, as a [`Notice`]. Nothing is printed here.
 //!
 //! Begin with [`open`], then [`Backend::run`].
 //!
 //! ```
+//! use laneway_backend::Outcome;
 //! use laneway_core::Exit;
 //!
 //! let backend = laneway_backend::open("sim:cluster:16")?;
-//! let exit = backend.with_ranks(4).run(&|comm| {
+//! let ended = backend.with_ranks(4).run(&|comm| {
 //!     // Rank 0 broadcasts, and all receive.
 //!     let heard = laneway_core::talk::broadcast_text(comm, "good morning")?;
 //!     assert_eq!((comm.size(), heard.as_str()), (4, "good morning"));
 //!     Ok(Exit::Done)
 //! })?;
-//! assert_eq!(exit, Exit::Done);
+//! assert_eq!(ended, Outcome::Exit(Exit::Done));
 //! # Ok::<(), laneway_core::Failure>(())
 //! ```
 //!
@@ -33,10 +35,8 @@ mod describe;
 mod handshake;
 mod hosts;
 mod part;
-mod watchdog;
 
-pub use backend::{Backend, Notice, Purpose, is_rank, open};
+pub use backend::{Backend, Notice, Outcome, Purpose, is_rank, open};
 pub use describe::{environment, machine};
 pub use hosts::{HostSource, Network};
 pub use part::{Part, RankError};
-pub use watchdog::Watchdog;

@@ -1,8 +1,8 @@
 //! What one rank does of a run, and how it ends for all of them.
 
-use std::io::Write;
-
 use laneway_core::{Comm, CommError, Exit, Failure};
+
+use crate::backend::Notice;
 
 /// What each rank does; whether it ended well.
 pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
@@ -31,33 +31,37 @@ impl From<CommError> for RankError {
     }
 }
 
-/// Shows a failure and gives its exit code.
-pub(crate) fn show(failure: &Failure) -> Exit {
-    let _ = writeln!(std::io::stderr(), "{failure}");
-    failure.exit
+/// What reports notices, failures among them.
+pub(crate) type Notify = fn(&Notice);
+
+/// Reports a failure and gives its exit code.
+fn report(failure: Failure, notify: Notify) -> Exit {
+    let exit = failure.exit;
+    notify(&Notice::Failed(failure));
+    exit
 }
 
 /// The end of a rank's part: rank 0 reports failures that all know, each rank its own,
 /// and ends the whole run.
-pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit {
+pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>, notify: Notify) -> Exit {
     match result {
         Ok(exit) => exit,
         // Before it leaves: a launcher ends all ranks as soon as one has left with a failure.
-        Err(RankError::Failure(failure)) if comm.rank() == 0 => show(&failure),
+        Err(RankError::Failure(failure)) if comm.rank() == 0 => report(failure, notify),
         Err(RankError::Failure(failure)) => failure.exit,
-        Err(RankError::Alone(failure)) => comm.abort(show(&failure) as i32),
-        Err(RankError::Comm(error)) => end_run(comm, error),
+        Err(RankError::Alone(failure)) => comm.abort(report(failure, notify) as i32),
+        Err(RankError::Comm(error)) => end_run(comm, error, notify),
     }
 }
 
 /// Reports what happened here and ends the whole run. A dead rank is reported by the local
 /// launcher.
-pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
+pub(crate) fn end_run(comm: &dyn Comm, error: CommError, notify: Notify) -> ! {
     let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
     if !seen_by_launcher {
         let what = format!("rank {} cannot continue", comm.rank());
         let try_this = "run it again; if it fails again, report it with all that was printed";
-        show(&Failure::environment(what, error.to_string(), try_this));
+        report(Failure::environment(what, error.to_string(), try_this), notify);
     }
     comm.abort(Exit::Environment as i32)
 }

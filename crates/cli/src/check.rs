@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_backend::Watchdog;
 use laneway_coll::bytes::{self, Case, Group, Plan, Tally};
 use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
@@ -12,6 +11,7 @@ use crate::output::{self, Output};
 use crate::placed::{self, Placed};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
+use crate::watchdog::Watchdog;
 use crate::words;
 
 pub fn command() -> Command {

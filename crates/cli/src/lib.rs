@@ -1,5 +1,6 @@
 //! The command `laneway`: a table of its verbs, for every program that is laneway (`main.rs`, and
-//! `bindings/smpi` under a simulator).
+//! `bindings/smpi` under a simulator). Internal to laneway: it may change in any version, and
+//! programs use the crate `laneway`.
 //!
 //! It may see every crate and is seen by programs alone: nothing here is a library for others.
 //! Every verb is one module with two functions: `command` says what it takes, `run` does it. All
@@ -30,6 +31,7 @@ mod sites;
 mod time;
 mod topo;
 mod tour;
+mod watchdog;
 mod words;
 
 use std::ffi::OsString;
@@ -78,6 +80,13 @@ fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+/// Does what this process was started for by a lab, and gives the exit code; `None` in a process
+/// that a person, a script or a launcher started. Called first.
+pub fn serve() -> Option<u8> {
+    let done = laneway_lab::serve()?;
+    Some(done.map_or_else(|error| output::show(lab::failure(error)) as u8, |()| 0))
 }
 
 /// Runs the command line `args`, the program's name first, and gives the exit code.

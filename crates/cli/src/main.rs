@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(laneway_cli::run(std::env::args_os()))
+    let code = laneway_cli::serve().unwrap_or_else(|| laneway_cli::run(std::env::args_os()));
+    ExitCode::from(code)
 }

@@ -332,6 +332,11 @@ pub fn show(failure: Failure) -> Exit {
     failure.exit
 }
 
+/// Shows the failure of a rank that cannot go on.
+pub fn show_rank(failure: &Failure) {
+    let _ = writeln!(io::stderr(), "{failure}");
+}
+
 /// A failure as wide as the terminal. What to try is broken only between the things to try:
 /// commands are copied from it.
 fn folded(failure: &Failure, width: Option<usize>) -> String {

@@ -3,7 +3,7 @@
 mod net;
 
 use clap::{Arg, ArgMatches};
-use laneway_backend::{Backend, Notice, Part, Purpose};
+use laneway_backend::{Backend, Notice, Outcome, Part, Purpose};
 use laneway_core::{Exit, Failure, Row};
 use laneway_local::Transport;
 use laneway_measure::sizes;
@@ -121,10 +121,9 @@ fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result
 
 /// What a person reads of a run, and which option helps.
 fn print_notice(notice: &Notice) {
-    if let Notice::Interrupted { .. } = notice {
-        return journal::say_left();
-    }
     let advice = match notice {
+        Notice::Interrupted { .. } => return journal::say_left(),
+        Notice::Failed(failure) => return output::show_rank(failure),
         Notice::UsualRanks(_) => "; --ranks N for another number".to_string(),
         Notice::Crowded { crowd, .. } if crowd.cores == 1 => String::new(),
         Notice::Crowded { crowd, ranks } if crowd.ranks < *ranks => {
@@ -143,7 +142,7 @@ pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
     if backend.starts_processes() {
         output::ensure_open()?;
     }
-    backend.run(part).map_err(|mut refused| {
+    let ended = backend.run(part).map_err(|mut refused| {
         if backend.starts_processes() {
             journal::say_left();
         }
@@ -152,7 +151,13 @@ pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
             refused.try_this.insert_str(0, "--backend ");
         }
         refused
-    })
+    })?;
+    match ended {
+        Outcome::Exit(exit) => Ok(exit),
+        // Interrupted: this process ends as the ranks did.
+        Outcome::Code(code) => std::process::exit(code),
+        _ => Ok(Exit::Environment),
+    }
 }
 
 /// What `info env` says without ranks: this machine, and the MPI library that would be used.

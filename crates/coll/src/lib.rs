@@ -1,6 +1,6 @@
 //! Every collective algorithm as a [`Schedule`](laneway_core::Schedule), their registry, what each
 //! collective means, the checker that proves one against the other, and the one that compares real
-//! bytes.
+//! bytes. Public API, with the crate `laneway`, which passes on what most programs need.
 //!
 //! It must never know a backend: an algorithm is rank arithmetic and nothing else. One algorithm is
 //! one file, `<operation>/<algorithm>.rs`, and one line in the list of `<operation>/mod.rs`.

@@ -79,7 +79,9 @@ pub trait Comm {
         comm.ok_or(CommError::Unsupported { what: "dup".into(), why: "split gave nothing".into() })
     }
 
-    /// Ends every rank of the run at once with `code`, also those that wait for a message.
+    /// Ends every rank of the run at once with `code`, also those that wait for a message: this
+    /// process exits. No other call of a library ends a process, but for memory that could not be
+    /// given back ([`Queue`]).
     fn abort(&self, code: i32) -> !;
 
     /// Calls the library's own collective; only backends that stand on a library have one.
@@ -145,6 +147,8 @@ pub type Meanwhile<'a> =
 
 /// A set of non-blocking transfers, each named by the slot its starter gave. A queue that is
 /// dropped with transfers outstanding gives them up: the communicator cannot be used after that.
+/// Where other ranks may go on using the memory of a transfer, and do not let go of it in time, the
+/// run is aborted with a sentence to stderr.
 pub trait Queue {
     /// # Safety
     /// `data` must stay valid for `len` bytes and unchanged until the slot is reported done.

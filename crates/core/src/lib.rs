@@ -1,5 +1,6 @@
 //! The words that all of laneway shares: ranks, spans, schedules and the executor that walks them,
 //! the shape of a collective call, reductions, the traits [`Comm`] and [`Clock`], rows and errors.
+//! Public API, with the crate `laneway`, which passes on what most programs need.
 //!
 //! It must never know a clock, a socket, a thread or an MPI: everything here is a pure function of
 //! its arguments, and the one file that moves bytes ([`exec`]) does so through [`Comm`].

@@ -1,5 +1,6 @@
 //! Every drawing of laneway, as text: charts of measurements, maps of pairs, predicted curves,
 //! links over time, timelines of simulated runs, schedules, fabrics, and the pages that hold them.
+//! Internal to laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! It must never know a clock, a file or a socket, nor how a figure came to be: it is given rows,
 //! records or wiring and returns SVG, HTML or a script of gnuplot. The same input gives the same

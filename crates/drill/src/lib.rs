@@ -1,6 +1,7 @@
 //! Drills for connections that migrate between paths: two hosts of a lab with two paths between
 //! them, messages there and back, faults on the path in use, and the distribution of the stalls
-//! that the messages saw.
+//! that the messages saw. Internal to laneway: it may change in any version, and programs use the
+//! crate `laneway`.
 //!
 //! It must never know arguments, words of a command or exit codes, and nothing of collectives:
 //! traffic is that of [`laneway_net::drill`], hosts and faults are those of [`laneway_lab`]. Begin
@@ -8,14 +9,17 @@
 //! [`judge()`], which makes figures of what was seen. [`observe`] is for traffic with another
 //! machine, where the paths are broken by other means.
 //!
-//! A drill needs root, as a lab does, and the command `laneway`, which guards the lab and removes
-//! it whatever becomes of the program.
+//! A drill needs root, as a lab does. The program itself guards the lab in a second process, which
+//! removes it whatever becomes of the first: [`laneway_lab::serve`] is called at the beginning.
 //!
 //! ```no_run
 //! use laneway_drill::{DrillError, Kind, Round, Stage, StageOptions, judge};
 //! use laneway_stats::SplitMix64;
 //!
 //! fn main() -> Result<(), DrillError> {
+//!     if let Some(done) = laneway_lab::serve() {
+//!         return Ok(done?);
+//!     }
 //!     let stage = Stage::build(&StageOptions { rate: "10Gbit".into(), ..Default::default() })?;
 //!     let round = Round { kind: Kind::CarrierSender, faults: 20, ..Default::default() };
 //!     let seen = stage.run(&round, &mut SplitMix64::new(1), |done| eprintln!("{done}/20"))?;

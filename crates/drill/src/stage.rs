@@ -90,14 +90,15 @@ pub struct StageOptions {
     pub rate: String,
     /// Both paths on one switch, instead of a switch for each.
     pub one_switch: bool,
-    /// The command `laneway`, a process of which removes the lab when its owner is gone.
+    /// A program that calls [`laneway_lab::serve`], a process of which removes the lab when its
+    /// owner is gone.
     pub program: PathBuf,
 }
 
 impl Default for StageOptions {
-    /// Paths of 1 Gbit/s over two switches; `laneway` is found by the search path.
+    /// Paths of 1 Gbit/s over two switches; this program guards the lab.
     fn default() -> StageOptions {
-        StageOptions { rate: "1Gbit".into(), one_switch: false, program: "laneway".into() }
+        StageOptions { rate: "1Gbit".into(), one_switch: false, program: "/proc/self/exe".into() }
     }
 }
 
@@ -127,7 +128,7 @@ impl Stage {
         let options = LabOptions { cards: 2, one_switch, management: true, ..Default::default() };
         let plan = Plan::new(&platform, options).map_err(refused)?;
         let lab = LabName::new(&format!("drill-{}", std::process::id()))?;
-        let guard = Guard::start(&lab, program, &["lab", "guard", "--lab", lab.as_str()])?;
+        let guard = Guard::start(&lab, program)?;
         up(&lab, &plan, program)?;
         open(&lab)?;
         let drawn = SplitMix64::new(u64::from(std::process::id())).next_u64();

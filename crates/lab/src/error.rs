@@ -28,6 +28,10 @@ pub enum LabError {
     Probe(String),
     /// A fault or timetable that makes no sense.
     Fault(String),
+    /// A program that was to guard a lab does not call [`serve`](crate::serve) first.
+    NotServed { program: String },
+    /// Two programs, or two processes of one that was replaced, use different versions.
+    Version { own: String, other: String },
 }
 
 impl LabError {
@@ -52,6 +56,12 @@ impl fmt::Display for LabError {
             }
             LabError::Probe(what) => f.write_str(what),
             LabError::Fault(what) => f.write_str(what),
+            LabError::NotServed { program } => {
+                write!(f, "{program} does not call laneway_lab::serve at its beginning")
+            }
+            LabError::Version { own, other } => {
+                write!(f, "this is laneway-lab {own}, and the other process of the lab is {other}")
+            }
         }
     }
 }

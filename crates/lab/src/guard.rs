@@ -1,15 +1,15 @@
 //! A guard process that removes a lab when its owner is gone, however it went.
 //!
-//! The owner starts a second process before it makes anything, and holds the other end of its
-//! input. The guard takes the lab's name, so that of two owners one is first. When its input closes
-//! (the owner has ended, or was killed) it removes the lab, unless it was asked to keep it or the
-//! lab has another owner by then.
+//! The owner starts a second process before it makes anything ([`serve`](crate::serve)), and holds
+//! the other end of its input. The guard takes the lab's name, so that of two owners one is first.
+//! When its input closes (the owner has ended, or was killed) it removes the lab, unless it was
+//! asked to keep it or the lab has another owner by then.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,14 @@ use crate::down::{Removed, down};
 use crate::error::LabError;
 use crate::name::LabName;
 use crate::system::is_root;
+use crate::task::Task;
 
 /// What the guard says: it has the name, another process has, or it could not take it.
 const READY: u8 = b'r';
 const TAKEN: u8 = b't';
 const FAILED: u8 = b'f';
+/// It is of another version.
+pub(crate) const OTHER_VERSION: u8 = b'v';
 /// The commands to the guard.
 const KEEP: u8 = b'k';
 const REMOVE: u8 = b'x';
@@ -37,15 +40,14 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts a guard, which is laneway's own command with these words, and waits until it has the
-    /// name.
-    pub fn start(lab: &LabName, program: &Path, words: &[&str]) -> Result<Guard, LabError> {
+    /// Starts a guard, which is a program that calls [`serve`](crate::serve), and waits until it
+    /// has the name.
+    pub fn start(lab: &LabName, program: &Path) -> Result<Guard, LabError> {
         if !is_root() {
             return Err(LabError::NotRoot);
         }
         let started = |error| LabError::system("starting a guard", error);
-        let mut command = Command::new(program);
-        command.args(words).current_dir("/");
+        let mut command = Task::Guard.command(lab, program)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // SAFETY: between fork and exec one system call is made, without arguments.
         unsafe {
@@ -65,12 +67,16 @@ impl Guard {
             _ => {
                 _ = child.wait();
                 match said[..] {
+                    [OTHER_VERSION] => Err(LabError::Version {
+                        own: env!("CARGO_PKG_VERSION").into(),
+                        other: program.display().to_string(),
+                    }),
                     [TAKEN] => Err(LabError::Stands(lab.as_str().to_string())),
                     [FAILED] => Err(started(std::io::Error::other(format!(
                         "it cannot write to {}",
                         lab.folder().display()
                     )))),
-                    _ => Err(started(ErrorKind::BrokenPipe.into())),
+                    _ => Err(LabError::NotServed { program: program.display().to_string() }),
                 }
             }
         }

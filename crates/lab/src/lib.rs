@@ -1,5 +1,6 @@
 //! Several hosts on one machine, with real kernels and real sockets: hosts are network namespaces,
-//! links have rates and can break, and sites are joined by a WAN with delay.
+//! links have rates and can break, and sites are joined by a WAN with delay. Internal to laneway:
+//! it may change in any version, and programs use the crate `laneway`.
 //!
 //! A [`Plan`] is read from a platform that the simulator reads too. [`up()`] builds it, [`probe()`]
 //! holds its links to it, [`command`] starts processes on its hosts, [`Timetable`] breaks it,
@@ -27,21 +28,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Building one needs root, so that this is compiled and not run; `guard` is what the command does
-//! in a process of its own, which removes the lab when its owner is gone:
+//! Building one needs root, so that this is compiled and not run. The program is started again as
+//! the lab's guard, which removes the lab when its owner is gone, and as its WAN: [`serve`] does
+//! these tasks, and is called first:
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
 //! use std::time::Duration;
 //!
-//! use laneway_lab::{Guard, LabName, Options, Plan, Run, mpi, open, probe, up};
+//! use laneway_lab::{
+//!     Guard, LabName, Options, Plan, Run, mpi, open, probe, serve, this_program, up,
+//! };
 //! use laneway_sim::platform::Platform;
 //!
+//! if let Some(done) = serve() {
+//!     return Ok(done?);
+//! }
 //! let plan = Plan::new(&Platform::read("cluster:2")?, Options::default())?;
-//! let (lab, program) = (LabName::new("mine")?, std::path::Path::new("/usr/bin/laneway"));
-//! let guard = Guard::start(&lab, program, &["lab", "guard", "--lab", lab.as_str()])?;
-//! up(&lab, &plan, program)?;
-//! mpi::prepare(&lab, &plan, program)?;
+//! let (lab, program) = (LabName::new("mine")?, this_program()?);
+//! let guard = Guard::start(&lab, &program)?;
+//! up(&lab, &plan, &program)?;
+//! mpi::prepare(&lab, &plan, &program)?;
 //! open(&lab)?;
 //! for seen in probe(&lab, &plan)? {
 //!     println!("{} to {}: {:.3} ms", seen.from, seen.to, 1e3 * seen.latency);
@@ -76,6 +83,7 @@ mod record;
 mod run;
 mod status;
 mod system;
+mod task;
 mod up;
 pub mod wan;
 
@@ -93,4 +101,5 @@ pub use record::{Link, Passed, Recorder};
 pub use run::{Ended, Run};
 pub use status::{Status, status};
 pub use system::{die_with_owner, within};
+pub use task::{serve, this_program};
 pub use up::{open, read_plan, up};

@@ -9,8 +9,10 @@ use std::path::Path;
 use crate::error::LabError;
 use crate::name::{LabName, card};
 use crate::plan::Plan;
+use crate::task::Task;
 
-/// Writes the lists of hosts and the command that launchers take for ssh.
+/// Writes the lists of hosts and the command that launchers take for ssh, which is a program that
+/// calls [`serve`](crate::serve).
 pub fn prepare(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
     let (mut slots, mut plain) = (String::new(), String::new());
     for host in &plan.hosts {
@@ -20,9 +22,7 @@ pub fn prepare(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabErro
     }
     lab.write("hostfile.open-mpi", &slots)?;
     lab.write("hostfile.mpich", &plain)?;
-    let quoted = program.display().to_string().replace('\'', r"'\''");
-    let (name, program) = (lab.as_str(), quoted);
-    lab.write("ssh", &format!("#!/bin/sh\nexec '{program}' lab enter --lab {name} -- \"$@\"\n"))?;
+    lab.write("ssh", &format!("#!/bin/sh\n{}\n", Task::Enter.shell_line(lab, program)))?;
     let file = lab.file("ssh");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
         .map_err(|error| LabError::system(format!("making {} a command", file.display()), error))

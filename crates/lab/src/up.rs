@@ -40,8 +40,8 @@ const MOST_RECEIVE_BUFFER: u64 = 16 << 20;
 /// The network beside the others, at a host.
 const MANAGEMENT_CARD: &str = "mgmt";
 
-/// Builds the lab of a plan, whose name a [`crate::Guard`] has taken. `program` is laneway's own
-/// command, which is also the WAN. [`open`] lets others use it.
+/// Builds the lab of a plan, whose name a [`crate::Guard`] has taken. `program` calls
+/// [`serve`](crate::serve) and is the WAN. [`open`] lets others use it.
 pub fn up(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
     if !is_root() {
         return Err(LabError::NotRoot);

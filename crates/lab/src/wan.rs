@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use crate::error::LabError;
 use crate::name::LabName;
 use crate::plan::{Plan, queue_of, site_of};
 use crate::system::{namespace_file, within};
+use crate::task::Task;
 
 const CONTROL: &str = "wan.control";
 /// How long it may take to answer.
@@ -23,8 +24,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
     let started = |error| LabError::system("starting the WAN", error);
     let log = File::create(lab.file("wan.log")).map_err(started)?;
-    let mut command = Command::new(program);
-    command.args(["lab", "wan", "--lab", lab.as_str()]).current_dir("/");
+    let mut command = Task::Wan.command(lab, program)?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     // SAFETY: between fork and exec one system call is made, without arguments.
     unsafe {

@@ -1,5 +1,5 @@
-//! Starts the ranks: processes of this same binary with the same arguments, and a board between
-//! them.
+//! Starts the ranks: processes of this same binary with the same arguments, or of another program,
+//! and a board between them.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use laneway_core::Rank;
-use laneway_processes::{Mask, Signals, prepare_child, same_program};
+use laneway_processes::{Mask, Program, Signals, prepare_child};
 
 use crate::attach::{BOARD, LAUNCHER, LISTENER, RANK, SIZE, TRANSPORT, WAIT_LIMIT};
 use crate::board::Board;
@@ -34,6 +34,11 @@ impl Launch {
     /// Runs this program as `ranks` ranks and returns their exit code when all have ended. Blocks;
     /// meant for the main thread of a program that has no other yet.
     pub fn run(&self) -> Result<i32, LocalError> {
+        self.run_program(&Program::this())
+    }
+
+    /// The same with any program that calls [`attach`](crate::attach).
+    pub fn run_program(&self, program: &Program) -> Result<i32, LocalError> {
         if !(1..=MOST_RANKS).contains(&self.ranks) {
             return Err(LocalError::Ranks { asked: self.ranks });
         }
@@ -49,8 +54,10 @@ impl Launch {
         let mut supervisor = Supervisor::new(board, signals.awaited());
         for (rank, listener) in (0..self.ranks).zip(listeners) {
             // When one cannot be started, dropping the supervisor ends those that were.
-            let child =
-                self.command(rank, &descriptor, listener.as_ref(), signals.before()).spawn();
+            let command = program.command();
+            let mut command =
+                self.command(command, rank, &descriptor, listener.as_ref(), signals.before());
+            let child = command.spawn();
             let child =
                 child.map_err(|error| LocalError::Spawn { rank, error: error.to_string() })?;
             supervisor.add(child.id());
@@ -79,12 +86,12 @@ impl Launch {
 
     fn command(
         &self,
+        mut command: Command,
         rank: Rank,
         board: &OwnedFd,
         listener: Option<&OwnedFd>,
         mask: Mask,
     ) -> Command {
-        let mut command = same_program();
         command.env(RANK, rank.to_string()).env(SIZE, self.ranks.to_string());
         command.env(TRANSPORT, self.transport.name()).env(LAUNCHER, std::process::id().to_string());
         command.env(BOARD, board.as_raw_fd().to_string());

@@ -1,5 +1,6 @@
-//! Ranks as processes of this machine: starts them, connects them by shared memory, Unix sockets
-//! or TCP, and sees to it that nothing is left of them.
+//! Ranks as processes of this machine: starts them, connects them by shared memory, Unix sockets or
+//! TCP, and sees to it that nothing is left of them. Internal to laneway: it may change in any
+//! version, and programs use the crate `laneway`.
 //!
 //! [`Launch`] runs the program again as N processes; in each of them [`attach`] gives the
 //! communicator of all. This crate must never know another backend, a collective or a measurement:

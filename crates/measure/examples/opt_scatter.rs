@@ -12,8 +12,8 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::talk::broadcast;
 use laneway_measure::timing::{Confirmation, Root};
 use laneway_measure::{Collective, GlobalClock, Procedure, Rule, Stage, measure};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 const IMPLEMENTATIONS: [&str; 3] = ["linear", "binomial", "windowed:window=2"];
 const SIZES: [u64; 4] = [1, 1 << 10, 16 << 10, 128 << 10];

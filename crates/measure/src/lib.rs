@@ -1,5 +1,6 @@
 //! Times operations: several methods, one clock for all ranks, stopping rules, an interval with
-//! every figure.
+//! every figure. Internal to laneway: it may change in any version, and programs use the crate
+//! `laneway`.
 //!
 //! It is generic over [`Comm`](laneway_core::Comm) and must never know a backend: the same code
 //! runs over MPI, on processes of this machine and in virtual time. What is timed is an

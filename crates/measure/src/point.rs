@@ -1,5 +1,7 @@
 //! One point of a measurement: the samples of one operation, what they say, and how sure that is.
 
+use std::fmt;
+
 use laneway_core::talk::broadcast_value;
 use laneway_core::{Clock, Comm, CommError};
 use laneway_stats::{
@@ -125,6 +127,19 @@ impl Point {
         if self.estimate <= 0.0 || self.estimate.is_nan() {
             self.note(flags::NO_TIME);
             self.reached = false;
+        }
+    }
+}
+
+/// The estimate, and its interval where it has one.
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.2} us", 1e6 * self.estimate)?;
+        match self.interval {
+            Some(Interval { low, high, .. }) => {
+                write!(f, " ({:.2} to {:.2} us)", 1e6 * low, 1e6 * high)
+            }
+            None => Ok(()),
         }
     }
 }

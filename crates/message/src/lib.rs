@@ -1,5 +1,6 @@
 //! Messages between ranks over anything that brings frames to each peer in order: matching, short
 //! messages that go at once, long ones that are offered first, and the communicator over them.
+//! Internal to laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! A backend brings a [`Link`], which moves frames, and a [`World`], which knows the ranks of the
 //! run; [`MessageComm::world`] makes a communicator of them. This crate must never know a process,

@@ -1,4 +1,5 @@
 //! Communication performance models: Hockney, LogGP, PLogP and the heterogeneous LMO model.
+//! Internal to laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! A model is estimated over any [`Comm`](laneway_core::Comm) by experiments on disjoint pairs and
 //! triples ([`estimate()`]), fitted with an interval for every parameter ([`fit`]), saved and

@@ -1,12 +1,15 @@
 //! Exercises the MPI backend under a real launcher: `mpirun -n 3 mpi_probe [MODE]`, where
 //! MODE is all, describe, large, speed, abandon, info or one of the operations that are given up:
-//! meanwhile-error, meanwhile-panic, given-up-receive, given-up-send, given-up-stuck.
+//! meanwhile-error, meanwhile-panic, given-up-receive, given-up-send, given-up-stuck,
+//! given-up-late; limited is all with a limit for waits.
 //! Prints "ok NAME" for each check at rank 0; a check that fails ends the run with exit code 1.
 
 #[path = "mpi_probe/collectives.rs"]
 mod collectives;
 #[path = "mpi_probe/given_up.rs"]
 mod given_up;
+#[path = "mpi_probe/limited.rs"]
+mod limited;
 #[path = "mpi_probe/messages.rs"]
 mod messages;
 #[path = "mpi_probe/speed.rs"]
@@ -66,6 +69,8 @@ fn main() {
         "given-up-receive" => vec![("given-up-receive", given_up::receive)],
         "given-up-send" => vec![("given-up-send", given_up::send)],
         "given-up-stuck" => vec![("given-up-stuck", given_up::stuck)],
+        "limited" => vec![("limited-all", limited::all), ("limited-receives", limited::receives)],
+        "given-up-late" => vec![("given-up-late", limited::sends)],
         other => {
             eprintln!("no mode '{other}'");
             comm.abort(2)

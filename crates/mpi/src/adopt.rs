@@ -170,6 +170,7 @@ impl Ways {
             abandoned: Cell::new(false),
             lent: true,
             ended: Cell::new(false),
+            wait_limit: Cell::new(None),
         });
         let comm = MpiComm::made(world, own).map_err(|error| MpiError::Start {
             call: "the first question to a duplicate",

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 use laneway_core::{Comm, CommError, Message, Rank, Tag};
 
@@ -37,8 +38,9 @@ pub enum Attribute {
 
 /// A communicator of an MPI library. When the last one is dropped, MPI ends.
 ///
-/// MPI knows no time limit for a wait, so none is added here: the launcher ends the run when a rank
-/// dies, and [`Comm::abort`] ends it when one gives up.
+/// MPI knows no time limit for a wait, so none is added unless [`MpiComm::set_wait_limit`] is
+/// called: the launcher ends the run when a rank dies, and [`Comm::abort`] ends it when one gives
+/// up.
 pub struct MpiComm {
     pub(crate) member: Member,
     /// Whether the handle was made here and is to be given back.
@@ -96,6 +98,20 @@ impl MpiComm {
     /// What the library gives.
     pub fn thread_level(&self) -> ThreadLevel {
         self.shared().threads
+    }
+
+    /// Makes waits of all communicators fail with [`CommError::TimedOut`] after this time: those of
+    /// messages and of schedules. Such waits poll, which takes a little longer than MPI's own; a
+    /// send is copied, so that one that was given up may still be read. The library's own
+    /// collectives wait as before, and so do simulated ranks. A schedule that was given up while
+    /// MPI holds its buffers ends the run, as [`Queue`](laneway_core::Queue) says.
+    pub fn set_wait_limit(&self, limit: Option<Duration>) {
+        let simulated = self.mpi().flavour.simulator.is_some();
+        self.shared().wait_limit.set(limit.filter(|_| !simulated));
+    }
+
+    pub(crate) fn wait_limit(&self) -> Option<Duration> {
+        self.shared().wait_limit.get()
     }
 
     /// A predefined attribute; `None` where the library does not set it.

@@ -11,6 +11,32 @@ use crate::queue::MpiQueue;
 use crate::status::Status;
 use crate::world::World;
 
+impl MpiComm {
+    /// One look for a message that could be received.
+    pub(crate) fn look(
+        &self,
+        from: Option<Rank>,
+        tag: Option<Tag>,
+    ) -> Result<Option<Message>, CommError> {
+        let (mpi, (from, tag)) = (self.mpi(), self.wildcards(from, tag)?);
+        let (mut status, mut seen) = (Status::filled(0), 0i32);
+        let (iprobe, out) = (mpi.tables.functions.iprobe, status.as_mut_ptr());
+        // SAFETY: the results go to a status and a word of our own.
+        let code = unsafe { iprobe(from, tag, self.handle(), &mut seen, out) };
+        mpi.check("MPI_Iprobe", code)?;
+        if seen == 0 { Ok(None) } else { self.message(&status).map(Some) }
+    }
+
+    fn probe_for_ever(&self, from: Option<Rank>, tag: Option<Tag>) -> Result<Message, CommError> {
+        let (mpi, (from, tag)) = (self.mpi(), self.wildcards(from, tag)?);
+        let mut status = Status::filled(0);
+        let (probe, out) = (mpi.tables.functions.probe, status.as_mut_ptr());
+        // SAFETY: the result goes to a status of our own.
+        mpi.check("MPI_Probe", unsafe { probe(from, tag, self.handle(), out) })?;
+        self.message(&status)
+    }
+}
+
 impl Comm for MpiComm {
     fn rank(&self) -> Rank {
         self.member.rank
@@ -64,6 +90,9 @@ impl Comm for MpiComm {
     }
 
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
+        if let Some(limit) = self.wait_limit() {
+            return self.send_within(limit, to, tag, data);
+        }
         let (mpi, to, tag) = (self.mpi(), self.peer(to)?, i32::from(tag));
         // SAFETY: the slice holds this many bytes, and the call returns when it has read them.
         let code = unsafe {
@@ -83,6 +112,14 @@ impl Comm for MpiComm {
         tag: Option<Tag>,
         into: &mut [u8],
     ) -> Result<Message, CommError> {
+        // The message that was seen is the one that is received.
+        let (from, tag) = match self.wait_limit() {
+            Some(limit) => {
+                let seen = self.probe_within(limit, from, tag)?;
+                (Some(seen.from), Some(seen.tag))
+            }
+            None => (from, tag),
+        };
         let (mpi, (from, tag)) = (self.mpi(), self.wildcards(from, tag)?);
         let (mut status, start) = (Status::filled(0), into.as_mut_ptr());
         // SAFETY: the slice has this much room, and the call returns when it is filled.
@@ -107,19 +144,11 @@ impl Comm for MpiComm {
         tag: Option<Tag>,
         wait: bool,
     ) -> Result<Option<Message>, CommError> {
-        let (mpi, (from, tag)) = (self.mpi(), self.wildcards(from, tag)?);
-        let (mut status, mut seen) = (Status::filled(0), 1i32);
-        let (f, out) = (&mpi.tables.functions, status.as_mut_ptr());
-        // SAFETY: the results go to a status and a word of our own.
-        unsafe {
-            if wait {
-                mpi.check("MPI_Probe", (f.probe)(from, tag, self.handle(), out))?;
-            } else {
-                let code = (f.iprobe)(from, tag, self.handle(), &mut seen, out);
-                mpi.check("MPI_Iprobe", code)?;
-            }
+        match self.wait_limit() {
+            _ if !wait => self.look(from, tag),
+            Some(limit) => self.probe_within(limit, from, tag).map(Some),
+            None => self.probe_for_ever(from, tag).map(Some),
         }
-        if seen == 0 { Ok(None) } else { self.message(&status).map(Some) }
     }
 
     fn queue(&self) -> Box<dyn Queue + '_> {

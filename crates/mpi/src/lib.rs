@@ -1,6 +1,7 @@
 //! Any MPI library, opened at run time: one binary serves Open MPI, MPICH, Intel MPI and the MPI-5
 //! standard ABI, with no header, no `mpicc` and no libclang when it is built. SimGrid's simulated
-//! MPI is one flavour more (`simulation.rs`).
+//! MPI is one flavour more (`simulation.rs`). Internal to laneway: it may change in any version,
+//! and programs use the crate `laneway`.
 //!
 //! It must never know another backend, and nothing outside it may know an MPI handle. A library is
 //! chosen (`find.rs`), its file is looked at before it is opened (`elf.rs`), its flavour is decided
@@ -50,6 +51,7 @@ mod large;
 mod launcher;
 mod let_go;
 mod library;
+mod limited;
 mod member;
 mod native;
 mod program;

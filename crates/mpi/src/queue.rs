@@ -1,6 +1,8 @@
 //! Non-blocking transfers: one array of requests as the library lays it out, beside it what each
 //! request is for. Both grow to the most that was ever outstanding, and nothing is allocated after.
 
+use std::time::Duration;
+
 use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
 
 use crate::calls::Mpi;
@@ -8,6 +10,7 @@ use crate::comm::MpiComm;
 use crate::flavour::Handle;
 use crate::large;
 use crate::let_go::let_go;
+use crate::limited::Deadline;
 use crate::status::{Status, Statuses};
 
 /// The length up to which sends are tested once after their start: most libraries have taken them
@@ -65,6 +68,8 @@ pub struct MpiQueue<'a> {
     transfers: Vec<Transfer>,
     /// A simulator lets virtual time pass in every look at a request, also in MPI_Waitsome.
     looking_costs: bool,
+    /// How long a wait may last.
+    limit: Option<Duration>,
     /// What Waitsome and Testsome write to.
     indices: Vec<i32>,
     statuses: Statuses,
@@ -80,6 +85,7 @@ impl<'a> MpiQueue<'a> {
             requests: Requests { words: Vec::new(), bytes: mpi.flavour.request_bytes },
             transfers: Vec::new(),
             looking_costs: mpi.flavour.simulator.is_some(),
+            limit: comm.wait_limit(),
             indices: Vec::new(),
             statuses: Statuses::new(mpi.flavour.status),
         }
@@ -169,6 +175,29 @@ impl<'a> MpiQueue<'a> {
         self.requests.copy(count - 1, index as usize);
         self.transfers.swap_remove(index as usize);
         Ok(())
+    }
+
+    /// Polls until something is done, for so long at most.
+    fn wait_within(&mut self, limit: Duration, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let (before, mut deadline) = (done.len(), Deadline::new(limit));
+        while done.len() == before && !self.transfers.is_empty() {
+            self.test(done)?;
+            if done.len() == before {
+                deadline.check(&|| format!("{} transfers", self.transfers.len()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves what is outstanding to the library, whose memory it is from now on.
+    pub(crate) fn leave(mut self) {
+        if self.transfers.is_empty() {
+            return;
+        }
+        self.comm.shared().abandoned.set(true);
+        self.transfers.clear();
+        // MPI may still write to the requests.
+        std::mem::forget(std::mem::take(&mut self.requests.words));
     }
 
     fn test_one(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
@@ -317,6 +346,9 @@ impl Queue for MpiQueue<'_> {
 
     #[inline]
     fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        if let Some(limit) = self.limit {
+            return self.wait_within(limit, done);
+        }
         match self.transfers.len() {
             0 => Ok(()),
             1 => self.wait_for_each(done),
@@ -327,7 +359,11 @@ impl Queue for MpiQueue<'_> {
 
     #[inline]
     fn wait_all(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
-        if self.looking_costs { self.wait(done) } else { self.wait_for_each(done) }
+        if self.looking_costs || self.limit.is_some() {
+            self.wait(done)
+        } else {
+            self.wait_for_each(done)
+        }
     }
 }
 

@@ -92,6 +92,7 @@ pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<Mp
         abandoned,
         lent: false,
         ended,
+        wait_limit: Cell::new(None),
     };
     if let Err(what) = proof(&world, provided) {
         // Ranks that did pass would keep MPI_Finalize waiting; a process that leaves without it

@@ -1,6 +1,7 @@
 //! MPI between its start and its end in this process.
 
 use std::cell::Cell;
+use std::time::Duration;
 
 use laneway_core::CommError;
 
@@ -28,6 +29,8 @@ pub(crate) struct World {
     /// The program around us started MPI, and ends it.
     pub lent: bool,
     pub ended: Cell<bool>,
+    /// How long a wait may last; `None` for as long as the library lets it.
+    pub wait_limit: Cell<Option<Duration>>,
 }
 
 impl World {

@@ -1,6 +1,7 @@
 //! Drives connections of `laneway-path` over UDP: one socket for each path, bound to its interface,
 //! with segmentation and receive offload, and a tag of the job's secret on every packet. The same
 //! interface, [`Driver`], over libibverbs is in [`verbs`], and in virtual time in [`simulated`].
+//! Internal to laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! Any program can use it as the communication layer of the path-migration paper (section 3): four
 //! parts that the program calls, and three modules that are called at any time.

@@ -1,5 +1,6 @@
 //! The experiments of four papers, done again on this toolkit: their tables and figures as data,
-//! what the papers claim beside what came of it here, and whether the claim holds.
+//! what the papers claim beside what came of it here, and whether the claim holds. Internal to
+//! laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! | module | paper | runs |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! A reliable connection between two processes that moves to another path when one dies.
+//! A reliable connection between two processes that moves to another path when one dies. Public
+//! API, with the crate `laneway`, which passes on what most programs need.
 //!
 //! It has the meaning of InfiniBand's reliable connection with automatic path migration: queue-pair
 //! and migration states, packet numbers, acknowledgements, receivers that are not ready, a primary

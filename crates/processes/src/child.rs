@@ -1,8 +1,10 @@
-//! A process that a launcher starts: the same program again, what it does before it runs, and its
-//! end.
+//! A process that a launcher starts: this program again or another one, what it does before it
+//! runs, and its end.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::signals::Mask;
@@ -12,13 +14,67 @@ pub const REPORTED: std::ops::RangeInclusive<i32> = 1..=4;
 
 /// This program with the same arguments, as one more process.
 pub fn same_program() -> Command {
-    let mut arguments = std::env::args_os();
-    let mut command = Command::new("/proc/self/exe");
-    if let Some(name) = arguments.next() {
-        command.arg0(name);
+    Program::this().command()
+}
+
+/// The program that a launcher starts once for each rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// `None` for this program.
+    path: Option<PathBuf>,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Program {
+    /// This program with the arguments of this process.
+    pub fn this() -> Program {
+        let arguments = std::env::args_os().skip(1).collect();
+        Program { path: None, arguments, variables: Vec::new() }
     }
-    command.args(arguments);
-    command
+
+    /// A program by its file, or by a name that the search path finds; without arguments.
+    pub fn named(path: impl Into<PathBuf>) -> Program {
+        Program { path: Some(path.into()), arguments: Vec::new(), variables: Vec::new() }
+    }
+
+    /// Adds an argument.
+    pub fn arg(&mut self, argument: impl Into<OsString>) {
+        self.arguments.push(argument.into());
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        self.variables.push((name.into(), value.into()));
+    }
+
+    /// The file to run on any host that has it at the same place.
+    pub fn file(&self) -> io::Result<PathBuf> {
+        self.path.clone().map_or_else(std::env::current_exe, Ok)
+    }
+
+    /// Its arguments.
+    pub fn arguments(&self) -> impl Iterator<Item = &OsStr> {
+        self.arguments.iter().map(OsString::as_os_str)
+    }
+
+    /// The variables that were set for it.
+    pub fn variables(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.variables.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
+    /// The command that starts it on this host.
+    pub fn command(&self) -> Command {
+        let mut command = match &self.path {
+            Some(path) => Command::new(path),
+            None => Command::new("/proc/self/exe"),
+        };
+        if let Some(name) = std::env::args_os().next().filter(|_| self.path.is_none()) {
+            command.arg0(name);
+        }
+        command.args(&self.arguments).envs(self.variables());
+        command
+    }
 }
 
 /// Between fork and exec: lets the signals of before through again. The process lies in a group
@@ -61,6 +117,17 @@ mod tests {
         assert!(command.get_args().eq(own.iter().map(|word| word.as_os_str())));
         let same = std::fs::read_link(command.get_program()).expect("a link");
         assert_eq!(same, std::env::current_exe().expect("a program"));
+    }
+
+    #[test]
+    fn a_named_program_has_its_own_arguments_and_variables() {
+        let mut program = Program::named("/bin/sh");
+        program.arg("-c");
+        program.arg("echo $WORD");
+        program.env("WORD", "good morning");
+        let said = program.command().output().expect("a shell");
+        assert_eq!(String::from_utf8_lossy(&said.stdout), "good morning\n");
+        assert_eq!(program.file().expect("a file"), PathBuf::from("/bin/sh"));
     }
 
     /// A shell and its own child, which holds the pipe open as long as it lives.

@@ -1,6 +1,7 @@
 //! What backends that start their own ranks ask of the system, each behind a safe face: the same
 //! program as one more process, signals that end a run, cores, the host's name, its clock, and
-//! random bytes. And a command of the user, for a limited time ([`shell`]).
+//! random bytes. And a command of the user, for a limited time ([`shell`]). Internal to laneway: it
+//! may change in any version, and programs use the crate `laneway`.
 //!
 //! It must never know a rank, a transport or a launcher's decisions: who is started, watched and
 //! ended, and what is reported of it to the user, is the backend's. Errors are those of the system.
@@ -50,7 +51,7 @@ mod random;
 pub mod shell;
 mod signals;
 
-pub use child::{REPORTED, kill_group, prepare_child, same_program};
+pub use child::{Program, REPORTED, kill_group, prepare_child, same_program};
 pub use clock::{Monotonic, reduce_timer_slack};
 pub use cores::Cores;
 pub use host::hostname;

@@ -50,10 +50,11 @@ pub fn attach() -> Result<Option<RanksComm>, RanksError> {
             Ok(Some(comm))
         }
         Err(error) => {
-            say(&Word::Failed(error.into_failure()));
-            // The launcher tells it, once for all ranks, and ends us.
+            say(&Word::Failed(error.clone().into_failure()));
+            // The launcher reports it, once for all ranks, and ends this one; if it is gone, the
+            // program gets the error.
             while !next_line().is_empty() {}
-            std::process::exit(Exit::Environment as i32)
+            Err(error)
         }
     }
 }

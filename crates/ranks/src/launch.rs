@@ -1,5 +1,6 @@
 //! Starts the ranks, on this host or on others, and tells them where the others are.
 
+use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use laneway_core::Rank;
 use laneway_net::PathName;
 use laneway_path::wire::MOST_PATHS;
-use laneway_processes::random_bytes;
+use laneway_processes::{Program, random_bytes};
 
 use crate::error::{MOST_RANKS, RanksError};
 use crate::hosts::{Host, place};
@@ -45,14 +46,20 @@ impl Launch {
     /// Runs this program as `ranks` ranks and returns their exit code when all have ended. Blocks;
     /// meant for the main thread of a program that has no other yet.
     pub fn run(&self) -> Result<i32, RanksError> {
-        match self.supervised() {
+        self.run_program(&Program::this())
+    }
+
+    /// The same with any program that calls [`attach`](crate::attach), and that every host has in
+    /// the same place.
+    pub fn run_program(&self, program: &Program) -> Result<i32, RanksError> {
+        match self.supervised(program) {
             Ok(code) | Err(Stop::Code(code)) => Ok(code),
             Err(Stop::Signal(signal)) => Ok(128 + signal),
             Err(Stop::Error(error)) => Err(error),
         }
     }
 
-    fn supervised(&self) -> Result<i32, Stop> {
+    fn supervised(&self, program: &Program) -> Result<i32, Stop> {
         let placed = self.placed()?;
         let greeting = self.greeting(&placed)?;
         let (tell, news) = channel();
@@ -63,7 +70,8 @@ impl Launch {
         let mut supervisor = Supervisor::new(news);
         for (rank, host) in (0..).zip(&placed) {
             // When one cannot be started, dropping the supervisor ends those that were.
-            self.start(rank, host, &signals, &tell, &mut supervisor)?;
+            let command = starter::command(program, host, self.starter, signals.before())?;
+            self.start(rank, host, command, &tell, &mut supervisor)?;
         }
         for rank in 0..self.ranks {
             supervisor.say(rank, &Greeting { rank, ..greeting.clone() }.encode());
@@ -116,11 +124,10 @@ impl Launch {
         &self,
         rank: Rank,
         host: &Host,
-        signals: &SignalListener,
+        (mut command, program): (Command, String),
         tell: &Sender<News>,
         supervisor: &mut Supervisor,
     ) -> Result<(), RanksError> {
-        let (mut command, program) = starter::command(host, self.starter, signals.before())?;
         let failed =
             |error: std::io::Error| RanksError::Spawn { rank, program, error: error.to_string() };
         let mut child = command.spawn().map_err(failed)?;

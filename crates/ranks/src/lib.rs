@@ -1,5 +1,6 @@
 //! Ranks over connections that migrate between paths: on this host, on hosts of a lab or on real
-//! ones, started by ssh or srun, without MPI.
+//! ones, started by ssh or srun, without MPI. Internal to laneway: it may change in any version,
+//! and programs use the crate `laneway`.
 //!
 //! [`Launch`] runs the program again as N processes; in each of them [`attach`] gives the
 //! communicator of all. This crate must never know another backend, a collective or a measurement:

@@ -1,4 +1,4 @@
-//! The command that starts a rank: this program again, on this host or on another one.
+//! The command that starts a rank: this program again or another one, on this host or on another.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 
-use laneway_processes::{Mask, prepare_child, same_program};
+use laneway_processes::{Mask, Program, prepare_child};
 
 use crate::attach::MARKER;
 use crate::error::RanksError;
@@ -78,12 +78,16 @@ impl FromStr for Starter {
 
 /// What starts a rank on a host, and its name for people.
 pub(crate) fn command(
+    program: &Program,
     host: &Host,
     starter: Starter,
     mask: Mask,
 ) -> Result<(Command, String), RanksError> {
     let here = host.is_here();
-    let mut command = if here { on_this_host() } else { on_another(&host.name, starter)? };
+    let mut command = match here {
+        true => on_this_host(program),
+        false => on_another(program, &host.name, starter)?,
+    };
     let program = match here {
         true => "this host".to_string(),
         false => command.get_program().to_string_lossy().into_owned(),
@@ -94,37 +98,38 @@ pub(crate) fn command(
     Ok((command, program))
 }
 
-fn on_this_host() -> Command {
-    let mut command = same_program();
+fn on_this_host(program: &Program) -> Command {
+    let mut command = program.command();
     command.env(MARKER, "1");
     command
 }
 
-fn on_another(host: &str, starter: Starter) -> Result<Command, RanksError> {
+fn on_another(program: &Program, host: &str, starter: Starter) -> Result<Command, RanksError> {
     let words = starter.words(host);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).arg(shell_line()?);
+    command.args(&words[1..]).arg(shell_line(program)?);
     Ok(command)
 }
 
-/// The same program with the same arguments in the same folder, and the variables that concern it.
-fn shell_line() -> Result<OsString, RanksError> {
+/// The program with its arguments in the same folder, and the variables that concern it.
+fn shell_line(program: &Program) -> Result<OsString, RanksError> {
     let failed = |error: io::Error| RanksError::system("name this program and its folder", error);
-    let program = std::env::current_exe().map_err(failed)?;
+    let file = program.file().map_err(failed)?;
     let folder = std::env::current_dir().map_err(failed)?;
     let mut line = b"cd ".to_vec();
     line.extend(quoted(folder.as_os_str()));
     line.extend(format!(" && exec env {MARKER}=1").into_bytes());
     let own = |name: &OsStr| name.as_bytes().starts_with(b"LANEWAY_") && name != SSH;
-    for (name, value) in std::env::vars_os().filter(|(name, _)| own(name)) {
+    let inherited = std::env::vars_os().filter(|(name, _)| own(name));
+    let set = program.variables().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    for (name, value) in inherited.chain(set) {
         let pair = [name.as_bytes(), b"=", value.as_bytes()].concat();
         line.push(b' ');
         line.extend(quoted(OsStr::from_bytes(&pair)));
     }
-    let arguments = std::env::args_os().skip(1);
-    for word in std::iter::once(program.into_os_string()).chain(arguments) {
+    for word in std::iter::once(file.as_os_str()).chain(program.arguments()) {
         line.push(b' ');
-        line.extend(quoted(&word));
+        line.extend(quoted(word));
     }
     Ok(OsStr::from_bytes(&line).to_os_string())
 }

@@ -1,5 +1,6 @@
 //! How results look: a table for people, JSON, CSV and OSU's text for programs. One file a format,
-//! and what was written can be read back.
+//! and what was written can be read back. Internal to laneway: it may change in any version, and
+//! programs use the crate `laneway`.
 //!
 //! It must never know how a figure came to be: it is given a [`Document`] and writes text, or is
 //! given a text and finds the [`Run`] in it.

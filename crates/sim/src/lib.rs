@@ -1,4 +1,5 @@
-//! Simulated clusters: schedules and programs in virtual time, exactly and repeatably.
+//! Simulated clusters: schedules and programs in virtual time, exactly and repeatably. Public API,
+//! with the crate `laneway`, which passes on what most programs need.
 //!
 //! It must never know a real clock, a socket or another backend, and iterates over nothing
 //! unordered: the same platform and schedule give the same digits on any machine. A [`platform`]

@@ -10,8 +10,8 @@
 
 use laneway_coll::find;
 use laneway_core::{Buffers, Collective, Comm, Exec, Shape};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_sites::{PlaceError, Placed};
 
 const ROWS: usize = 16;

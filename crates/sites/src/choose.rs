@@ -5,7 +5,7 @@ use std::fmt;
 use laneway_coll::{Algorithm, Parameter, Params, find};
 use laneway_core::{Collective, Placement, Schedule, Shape};
 use laneway_sim::platform::Platform;
-use laneway_sim::{HostId, Network, Outcome, SimError, Simulation};
+use laneway_sim::{HostId, Outcome, SimError, Simulation};
 
 use crate::bound::{self, Bound, BoundError};
 

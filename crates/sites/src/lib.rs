@@ -1,5 +1,6 @@
 //! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
-//! cost model says, and what no algorithm can beat.
+//! cost model says, and what no algorithm can beat. Internal to laneway: it may change in any
+//! version, and programs use the crate `laneway`.
 //!
 //! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows,
 //! [`Simulated`] makes rows for algorithms that the caller chose.

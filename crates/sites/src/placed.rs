@@ -26,8 +26,8 @@ use laneway_core::talk;
 use laneway_core::{
     Buffers, Comm, CommError, Exec, Failure, Placement, Reduction, Schedule, Shape,
 };
+use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
-use laneway_sim::{HostId, Network};
 
 use crate::choose::{Candidate, ChoiceError, Sites};
 

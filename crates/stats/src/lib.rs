@@ -1,4 +1,5 @@
 //! The statistics of measurement: what a list of samples says, and how sure one may be of it.
+//! Internal to laneway: it may change in any version, and programs use the crate `laneway`.
 //!
 //! Times of a busy machine have long tails, modes and ties, so the median leads, and an estimate
 //! does not travel without its interval. It must never know what was measured, nor by which clock:

@@ -32,6 +32,16 @@ pub struct Fabric {
 pub struct Impossible(pub String);
 
 impl Fabric {
+    /// How many hosts there are, with a cable or without.
+    pub fn hosts(&self) -> u32 {
+        self.hosts.len() as u32
+    }
+
+    /// How many switches there are.
+    pub fn switches(&self) -> u32 {
+        self.switches.len() as u32
+    }
+
     /// Copies any wiring.
     pub fn of(wiring: &dyn Wiring) -> Fabric {
         let switches = (0..wiring.switches()).map(|switch| {
@@ -158,11 +168,11 @@ impl Fabric {
 
 impl Wiring for Fabric {
     fn hosts(&self) -> u32 {
-        self.hosts.len() as u32
+        Fabric::hosts(self)
     }
 
     fn switches(&self) -> u32 {
-        self.switches.len() as u32
+        Fabric::switches(self)
     }
 
     fn ports(&self, switch: Switch) -> u32 {

@@ -1,4 +1,5 @@
-//! Fabrics: what is plugged into what, how messages find their way, and which of them meet.
+//! Fabrics: what is plugged into what, how messages find their way, and which of them meet. Public
+//! API, with the crate `laneway`, which passes on what most programs need.
 //!
 //! It must never know a command line, a clock or a socket: it reads files where it is given their
 //! names, and gives the same answer every time. Results are values with a `row`, errors are

@@ -126,6 +126,16 @@ impl Machine {
         })
     }
 
+    /// How many hosts there are, with a cable or without.
+    pub fn hosts(&self) -> u32 {
+        self.wiring().hosts()
+    }
+
+    /// How many switches there are.
+    pub fn switches(&self) -> u32 {
+        self.wiring().switches()
+    }
+
     /// The observer of long work on it.
     pub fn observer(&self) -> &dyn Observer {
         &*self.observer

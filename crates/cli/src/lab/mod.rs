@@ -2,7 +2,6 @@
 
 mod down;
 mod fault;
-mod hidden;
 mod record;
 mod run;
 mod site;
@@ -14,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_lab::{LabError, LabName};
+use laneway_lab::{LabError, LabName, this_program};
 
 use crate::Verb;
 
@@ -26,9 +25,6 @@ static VERBS: &[Verb] = &[
     Verb { command: record::command, run: record::run },
     Verb { command: status::command, run: status::run },
     Verb { command: down::command, run: down::run },
-    Verb { command: hidden::enter_command, run: hidden::enter },
-    Verb { command: hidden::guard_command, run: hidden::guard },
-    Verb { command: hidden::wan_command, run: hidden::wan },
 ];
 
 pub fn command() -> Command {
@@ -69,9 +65,7 @@ fn lab_name(matches: &ArgMatches) -> Result<LabName, Failure> {
 
 /// This command, which is also a lab's WAN, its guard, and what launchers take for ssh.
 pub fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| {
-        Failure::environment("cannot find this command's own file", error.to_string(), "")
-    })
+    this_program().map_err(failure)
 }
 
 /// How an error of a lab reaches a person.

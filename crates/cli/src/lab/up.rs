@@ -50,8 +50,7 @@ pub fn build(
     plan: &Plan,
 ) -> Result<(Guard, Vec<Seen>), Failure> {
     let program = program()?;
-    let words = ["lab", "guard", "--lab", lab.as_str()];
-    let guard = Guard::start(lab, &program, &words).map_err(failure)?;
+    let guard = Guard::start(lab, &program).map_err(failure)?;
     up(lab, plan, &program).map_err(failure)?;
     mpi::prepare(lab, plan, &program).map_err(failure)?;
     let seen = match matches.get_flag("no-probe") {

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::slice;
 
 use clap::{ArgMatches, Command};
-use laneway_backend::Watchdog;
 use laneway_core::{Comm, Document, Exit, Failure, Row};
 use laneway_measure::sweep::{Case, Done, Observer, STRAIGHT, SweepError, brief};
 
@@ -14,6 +13,7 @@ use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
+use crate::watchdog::Watchdog;
 
 pub fn command() -> Command {
     Command::new("coll")

@@ -6,7 +6,6 @@ mod layers;
 use std::cell::RefCell;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_backend::Watchdog;
 use laneway_core::units::format_size;
 use laneway_core::{Comm, Document, Exit, Failure, Row, talk};
 use laneway_measure::Rule;
@@ -17,6 +16,7 @@ use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
+use crate::watchdog::Watchdog;
 use crate::words;
 use asked::{Asked, refuse};
 pub use asked::{cache, cache_arg, cache_words, check_cache};

@@ -4,13 +4,13 @@ mod asked;
 mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_backend::Watchdog;
 use laneway_core::{Comm, Exit, Failure, talk};
 use laneway_measure::pairs::{Findings, PARTNERS, Refusal, Survey, SurveyError};
 
 use super::{export, rule};
 use crate::output;
 use crate::session::{self, RankError};
+use crate::watchdog::Watchdog;
 use crate::words;
 use asked::Asked;
 use written::{Saved, Written};

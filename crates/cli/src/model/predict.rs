@@ -11,7 +11,7 @@ use laneway_measure::Rule;
 use laneway_model::{
     Call, Choice, Crossover, Fitted, Meter, ModelError, Parameter, crossovers, predict_some,
 };
-use laneway_sim::{HostId, Network};
+use laneway_sim::HostId;
 
 use super::{load, refused};
 use crate::measure::export;

@@ -18,8 +18,8 @@ use crate::placed::{self, Placed};
 use crate::platform;
 use crate::progress::Bar;
 use crate::session::{self, RankError};
+use crate::watchdog::Watchdog;
 use crate::words;
-use laneway_backend::Watchdog;
 
 /// A few repetitions of each experiment: there are many, and a WAN is slow.
 const USUAL: Rule = Rule {

@@ -11,7 +11,6 @@ use laneway_core::units::counted;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Value};
 use laneway_report::fastest::{bytes, listed};
 use laneway_report::table::{cell, significant};
-use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError};
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use laneway_core::Failure;
 use laneway_lab::{Guard, LabError, LabName, Plan, connect, mpi, open, parse_fault, up};
-use laneway_lab::{Options, carry_out, monotonic};
+use laneway_lab::{Options, carry_out, monotonic, this_program};
 use laneway_sim::platform::Platform;
 
 use super::say;
@@ -29,9 +29,9 @@ fn build_and_break() -> Result<String, LabError> {
     let platform = Platform::read(PLATFORM).map_err(|error| LabError::Name(error.to_string()))?;
     let plan = Plan::new(&platform, Options::default()).map_err(LabError::Unbuildable)?;
     let lab = LabName::new(&format!("tour-{}", std::process::id()))?;
-    let program = std::env::current_exe().map_err(|error| LabError::system("this file", error))?;
+    let program = this_program()?;
     let begun = Instant::now();
-    let guard = Guard::start(&lab, &program, &["lab", "guard", "--lab", lab.as_str()])?;
+    let guard = Guard::start(&lab, &program)?;
     up(&lab, &plan, &program)?;
     mpi::prepare(&lab, &plan, &program)?;
     open(&lab)?;

@@ -5,8 +5,8 @@ use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Maximum, Stage, StartTime, Timing};
 use laneway_measure::{Collective, GlobalClock, Point, Procedure, Rule, measure, truth};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 use super::say;
 

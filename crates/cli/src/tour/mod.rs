@@ -21,7 +21,6 @@ use laneway_draw::schedule;
 use laneway_local::Transport;
 use laneway_measure::cores::Cores;
 use laneway_report::table;
-use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 

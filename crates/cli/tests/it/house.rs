@@ -124,20 +124,27 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi", "laneway-sim"],
     ),
     (
-        "laneway-examples",
+        "laneway",
         &[
-            "laneway-backend",
             "laneway-coll",
             "laneway-core",
+            "laneway-local",
             "laneway-measure",
+            "laneway-model",
+            "laneway-mpi",
             "laneway-net",
             "laneway-path",
+            "laneway-processes",
+            "laneway-ranks",
             "laneway-report",
             "laneway-sim",
             "laneway-sites",
+            "laneway-stats",
             "laneway-topo",
         ],
     ),
+    // One dependency is enough for a program.
+    ("laneway-examples", &["laneway"]),
     (
         "laneway-benches",
         &[
@@ -209,6 +216,22 @@ fn arrows_run_one_way() {
             assert!(!counts || allowed.contains(&seen), "{name} must not see {seen}");
         }
     }
+}
+
+/// The command, the C library and the crate for programs have one name: only the last is in the
+/// reference, where their pages would be the same files.
+#[test]
+fn one_target_named_laneway_is_documented() {
+    let metadata = metadata();
+    let targets = metadata["packages"].as_array().expect("packages").iter();
+    let targets = targets.flat_map(|package| package["targets"].as_array().expect("targets"));
+    let named: Vec<&serde_json::Value> =
+        targets.filter(|target| target["name"] == "laneway").collect();
+    assert_eq!(named.len(), 3, "{named:?}");
+    let documented: Vec<&serde_json::Value> =
+        named.into_iter().filter(|target| target["doc"] == true).collect();
+    assert_eq!(documented.len(), 1, "{documented:?}");
+    assert_eq!(documented[0]["kind"][0], "lib");
 }
 
 #[test]
@@ -370,8 +393,8 @@ fn libraries_are_ready_for_their_users() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// An option of another program, a format of files, and what launchers start in a lab.
-const NO_WORDS: &[&str] = &["(srun --mpi=list)", "`--`", "lab enter --lab"];
+/// An option of another program, and a format of files.
+const NO_WORDS: &[&str] = &["(srun --mpi=list)", "`--`"];
 
 /// A user of a library has no command line: its words name neither a verb of the command nor a
 /// flag, which the command adds where one helps. The papers tell by which commands they are
@@ -403,6 +426,88 @@ fn libraries_do_not_speak_of_the_command() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Where a library may end its process or print, and why.
+const MAY_END: &[(&str, &str)] = &[
+    ("crates/local/src/world.rs", "Comm::abort"),
+    ("crates/mpi/src/world.rs", "Comm::abort"),
+    ("crates/ranks/src/roster.rs", "Comm::abort"),
+    ("crates/local/src/memory/direct.rs", "another process may still write to a caller's memory"),
+    ("crates/mpi/src/let_go.rs", "MPI may still write to a caller's memory"),
+    ("crates/mpi/src/guard.rs", "a crash inside an MPI, which no error can report"),
+    ("crates/ranks/src/attach.rs", "the launcher of a rank on another host has gone"),
+    ("crates/ranks/src/output.rs", "what a rank itself has printed, passed on"),
+    ("crates/lab/src/system.rs", "a child between fork and exec"),
+];
+
+/// Failures of a library are values: its caller decides what is printed, and when to end.
+#[test]
+fn libraries_print_nothing_and_end_nothing() {
+    let apart = ["crates/cli/", "crates/needs/", "bindings/", "benches/"];
+    let words = ["process::exit", "process::abort", "libc::_exit", "print!(", "println!("];
+    let words = words.iter().chain(&["io::stderr()"]);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        let tests = name.ends_with("_tests.rs") || !name.contains("/src/");
+        if tests || apart.iter().any(|a| name.starts_with(a)) {
+            continue;
+        }
+        for (number, line) in code(&text).lines().enumerate() {
+            let says = line.split("//").next().unwrap_or("");
+            if !words.clone().any(|word| says.contains(word)) {
+                continue;
+            }
+            match MAY_END.iter().find(|(file, _)| *file == name) {
+                Some((file, _)) => _ = seen.insert(*file),
+                None => faults.push(format!("{name}:{}: {}", number + 1, line.trim())),
+            }
+        }
+    }
+    let unused = MAY_END.iter().filter(|(file, _)| !seen.contains(file));
+    faults.extend(unused.map(|(file, why)| format!("{file} ends nothing any more: {why}")));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Crates that programs may use by themselves; the others are internal.
+const PUBLIC: &[&str] = &["core", "coll", "sim", "topo", "path"];
+
+#[test]
+fn every_crate_says_whether_it_is_public() {
+    for (name, text) in sources() {
+        let room = name.strip_prefix("crates/").and_then(|n| n.strip_suffix("/src/lib.rs"));
+        let Some(room) = room.filter(|room| !["laneway", "needs"].contains(room)) else { continue };
+        let first = text.lines().take_while(|line| line.starts_with("//! "));
+        let first = first.map(|line| &line[4..]).collect::<Vec<&str>>().join(" ");
+        let says = match PUBLIC.contains(&room) {
+            true => "Public API, with the crate `laneway`",
+            false => "Internal to laneway: it may change in any version",
+        };
+        assert!(first.contains(says), "{name}: its first paragraph does not say: {says}");
+    }
+}
+
+/// What `pub use` and `pub` bring into the crate for programs has one meaning each.
+#[test]
+fn names_of_the_crate_for_programs_are_unique() {
+    let mut names: Vec<String> = Vec::new();
+    let folder = root().join("crates/laneway/src");
+    let text = fs::read_to_string(folder.join("lib.rs")).expect("the crate");
+    for used in text.split("pub use ").skip(1) {
+        let used = used.split(';').next().unwrap_or_default();
+        let list = used.split_once('{').map_or(used, |(_, list)| list.trim_end_matches('}'));
+        let items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
+        names.extend(items.map(|item| {
+            let name = item.rsplit(" as ").next().unwrap_or(item);
+            name.rsplit("::").next().unwrap_or(name).to_string()
+        }));
+    }
+    assert!(names.len() > 80, "only {} names found: {names:?}", names.len());
+    names.sort_unstable();
+    let twice: Vec<&[String]> = names.windows(2).filter(|two| two[0] == two[1]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    assert!(!text.contains("::*"), "a name that is not written cannot be seen to be unique");
 }
 
 /// A skip that is only printed is captured and forgotten: `laneway_needs` records it.

@@ -3,7 +3,7 @@
 use laneway_core::Phases;
 use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
 use laneway_topo::order::Random;
-use laneway_topo::{Counter, Fabric, Part, Port, Table, Topology, Wiring, recognise, topology};
+use laneway_topo::{Counter, Fabric, Part, Port, Table, Topology, recognise, topology};
 
 fn planned(spec: &str) -> Box<dyn Topology> {
     topology(spec).unwrap_or_else(|_| panic!("{spec}"))

@@ -7,7 +7,7 @@ use laneway_measure::p2p::{
     Work, logp, point_to_two, round_trip, round_trips, survey, verdict,
 };
 use laneway_sim::platform::Platform;
-use laneway_sim::{Ended, Network, Program};
+use laneway_sim::{Ended, Program};
 
 /// Of `cluster:N`: a card's bytes a second, and the seconds from host to host.
 const RATE: f64 = 125e6;

@@ -41,6 +41,11 @@ fn a_send_that_was_given_up_arrives_as_it_was() {
 }
 
 #[test]
+fn a_send_that_was_late_arrives_as_it_was() {
+    hold("given-up-late");
+}
+
+#[test]
 fn a_send_without_a_receive_ends_the_run_with_a_sentence() {
     let _tidy = Tidy::new();
     for mpi in all() {

@@ -31,6 +31,21 @@ fn every_mpi_passes_every_check() {
 }
 
 #[test]
+fn waits_with_a_limit_end_with_an_error() {
+    let (_turn, _tidy) = (turn(), Tidy::new());
+    for mpi in all() {
+        let mut command = mpi.command(3, &probe());
+        command.arg("limited");
+        let outcome = run(command, LIMIT);
+        let text = &outcome.text;
+        assert_eq!(outcome.code, Some(0), "{}:\n{text}", mpi.name);
+        for check in ["limited-all", "limited-receives"] {
+            assert!(text.contains(&format!("ok {check}")), "{}: no {check}:\n{text}", mpi.name);
+        }
+    }
+}
+
+#[test]
 fn a_launcher_gives_its_own_library_and_no_other_of_the_same_name() {
     let _tidy = Tidy::new();
     // Each launcher with the folder of every other first on the library path.

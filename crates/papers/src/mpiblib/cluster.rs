@@ -6,8 +6,8 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::talk::broadcast;
 use laneway_measure::timing::Series;
 use laneway_measure::{Batch, Collective, GlobalClock, Pace, Procedure, Stage, Timing};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 use crate::error::PaperError;
 

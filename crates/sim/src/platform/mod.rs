@@ -124,6 +124,17 @@ impl Platform {
         &self.name
     }
 
+    /// The number of hosts.
+    pub fn hosts(&self) -> u32 {
+        // At most MOST_HOSTS.
+        self.hosts.len() as u32
+    }
+
+    /// The name of a host; empty if there is no such host.
+    pub fn host_name(&self, host: HostId) -> String {
+        self.host_names.get(host as usize).cloned().unwrap_or_default()
+    }
+
     /// The names of the hosts; a [`HostId`] is an index of them.
     pub fn host_names(&self) -> &[String] {
         &self.host_names
@@ -228,12 +239,11 @@ impl Network for Platform {
     }
 
     fn host_name(&self, host: HostId) -> String {
-        self.host_names.get(host as usize).cloned().unwrap_or_default()
+        Platform::host_name(self, host)
     }
 
     fn hosts(&self) -> u32 {
-        // At most MOST_HOSTS.
-        self.hosts.len() as u32
+        Platform::hosts(self)
     }
 
     fn resources(&self) -> &[Resource] {

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use laneway_core::{Collective, Comm, Shape};
 use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_sites::Sites;
 use laneway_sites::found::{limits, platform_text};
 

@@ -7,8 +7,8 @@ use crate::drawn;
 use laneway_core::{Comm, Shape};
 use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, measure_sites};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_sites::Sites;
 use laneway_sites::found::{doubts, limits, platform_text};
 

@@ -1,9 +1,7 @@
 //! Every topology: its cables have two ends, its forwarding arrives, its order has no conflict.
 
 use laneway_core::Phases;
-use laneway_topo::{
-    Counter, End, Fabric, KINDS, Routing, Table, Topology, Wiring, prove, topology,
-};
+use laneway_topo::{Counter, End, Fabric, KINDS, Routing, Table, Topology, prove, topology};
 
 fn small() -> impl Iterator<Item = Box<dyn Topology>> {
     KINDS.iter().flat_map(|kind| {

@@ -11,7 +11,7 @@ use laneway_coll::{algorithms, find};
 use laneway_core::units::parse_size;
 use laneway_core::{Collective, Shape};
 use laneway_sim::platform::Platform;
-use laneway_sim::{Fairness, Network, Simulation};
+use laneway_sim::{Fairness, Simulation};
 use laneway_stats::SplitMix64;
 
 use super::{Cluster, Outcome};

@@ -2,7 +2,6 @@
 
 use laneway_core::Value;
 use laneway_report::{Record, read};
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use super::Cluster;

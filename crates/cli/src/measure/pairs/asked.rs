@@ -3,7 +3,6 @@
 use clap::ArgMatches;
 use laneway_core::Failure;
 use laneway_measure::pairs::{Gate, Sample, Sites, Survey};
-use laneway_sim::Network;
 use laneway_sim::platform::parse_rate;
 
 use super::refuse;

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use clap::ArgMatches;
-use laneway_backend::Watchdog;
 use laneway_core::{Document, Failure, Row, Value};
 use laneway_draw::Format;
 use laneway_draw::map::{Map, explain_shades};
@@ -14,6 +13,7 @@ use laneway_report::{Run, prometheus};
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::watchdog::Watchdog;
 
 /// How and where.
 pub struct Written {

@@ -6,8 +6,8 @@ use laneway_core::{Collective as Kind, Comm, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Root, Stage, Tasks, Timing};
 use laneway_measure::{Batch, Collective, GlobalClock, Pace, Procedure, truth};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 use laneway_stats::SplitMix64;
 
 /// Eight hosts of different costs by seed, some with a slow way to rank 0 or from it.

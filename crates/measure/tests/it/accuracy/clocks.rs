@@ -3,8 +3,8 @@
 use laneway_core::{Collective as Kind, Comm};
 use laneway_measure::timing::{StartTime, Timing};
 use laneway_measure::{GlobalClock, Procedure, Rule};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 use super::support::*;
 

@@ -7,8 +7,8 @@ use laneway_core::{Collective as Kind, Comm, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Stage, Timing};
 use laneway_measure::{Collective, GlobalClock, Isolation, Point, Procedure, Rule, measure, truth};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 pub const CELLS: [Kind; 5] =
     [Kind::Bcast, Kind::Scatter, Kind::Gather, Kind::Allreduce, Kind::Alltoall];

@@ -7,8 +7,8 @@ use laneway_measure::p2p::{
 };
 use laneway_measure::pairs::{Sample, Sites, Survey};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
+use laneway_sim::Program;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Program};
 
 use super::cluster::{Cluster, Damage};
 

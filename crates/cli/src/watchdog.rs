@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use laneway_core::{Comm, Exit, Failure};
 
-use crate::part::show;
+use crate::output::show;
 
 /// Seconds without any progress after which a run is given up. A session has refused nonsense.
 fn limit_seconds() -> u64 {
@@ -40,7 +40,7 @@ impl Watchdog {
                     let what = format!("rank {rank} has waited for {idle} s");
                     let cause = "a message did not arrive, or a process is stopped";
                     let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
-                    show(&Failure::environment(what, cause, longer));
+                    show(Failure::environment(what, cause, longer));
                     std::process::exit(Exit::Environment as i32);
                 }
                 thread::sleep(Duration::from_secs(1));
