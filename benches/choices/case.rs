@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use laneway_core::{Collective, Shape};
 use laneway_sim::platform::Platform;
+use laneway_sim::{Network, Simulation};
 use laneway_sites::{Choice, Sites};
 
 use crate::dice::Dice;
@@ -181,9 +182,9 @@ impl Truth<'_> {
         let sites = Sites::one_each(self.platform);
         let ranks = self.platform.hosts();
         let shape = self.call.shape(ranks);
-        let mut all = vec![self.choose(&sites, &shape, Known::True, self.platform)?];
+        let mut all = vec![self.choose(&shape, Known::True, self.platform)?];
         if let Some(measured) = measured {
-            all.push(self.choose(&sites, &shape, Known::Measured, &measured.platform)?);
+            all.push(self.choose(&shape, Known::Measured, &measured.platform)?);
         }
         let bounds = self.bounds(&all[0].choice);
         let begun = Instant::now();
@@ -214,17 +215,16 @@ impl Truth<'_> {
         Ok(rows.collect())
     }
 
-    fn choose(
-        &self,
-        truth: &Sites,
-        shape: &Shape,
-        known: Known,
-        platform: &Platform,
-    ) -> Result<Chosen, String> {
+    /// The schedule knows the sites, their order and the rates of hosts from the same file as the
+    /// choice, as it does where ranks are placed on that file.
+    fn choose(&self, shape: &Shape, known: Known, platform: &Platform) -> Result<Chosen, String> {
         let begun = Instant::now();
-        let choice = Sites::one_each(platform).choose(shape).map_err(|error| error.to_string())?;
+        let sites = Sites::one_each(platform);
+        let choice = sites.choose(shape).map_err(|error| error.to_string())?;
         let seconds = begun.elapsed().as_secs_f64();
-        let simulated = truth.simulate(shape, choice.best.algorithm, &choice.best.params);
+        let schedule = sites.schedule(shape, choice.best.algorithm, &choice.best.params);
+        let schedule = schedule.map_err(|error| error.to_string())?;
+        let simulated = Simulation::new(self.platform).run(&*schedule);
         let time = simulated.map_err(|error| error.to_string())?.finish;
         Ok(Chosen { known, choice, seconds, time })
     }

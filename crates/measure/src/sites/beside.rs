@@ -18,6 +18,8 @@ const MATTERS_OF_OTHERS: f64 = 0.15;
 const SQUEEZED: f64 = 0.6;
 /// No more messages than this are sent inside beside those across.
 const MOST_INSIDE: usize = 512;
+/// An uplink gets no more than this many times the connections that fill it.
+const MOST_TIMES: usize = 8;
 /// Flows across could together have this multiple of a card's known rate.
 const AMPLE: f64 = 1.5;
 /// Connections beyond this multiple of a way's rate add no information.
@@ -25,10 +27,6 @@ const FILLED: f64 = 1.2;
 /// Of flows across a host has no more bytes at once, and as many as this whatever they have.
 const MOST_BYTES: usize = 64 << 20;
 const FEWEST_FLOWS: usize = 8;
-/// And no fewer to see how a card is shared: one across would last as long whatever it has.
-const LEAST_INSIDE: f64 = 6.0;
-/// Messages inside last this many times longer than one across with a fair part of the card.
-const LASTING: f64 = 3.0;
 /// Of what flows across have, so much of the card inside is enough beside flows inside.
 const HALF: f64 = 0.5;
 
@@ -53,12 +51,77 @@ impl Course<'_> {
             used += own.iter().filter(busy).count();
         }
         let end = if kind == Kind::Out { End::From } else { End::To };
-        self.add(kind, end.meeting(site), &flows, size).map(|_| ())
+        let rated = self.add(kind, end.meeting(site), &flows, size)?;
+        let ways = |other: usize| {
+            let [from, to] = end.way(site, other);
+            self.found.fullest(from, to).map_or(0.0, Rated::sum)
+        };
+        let others = (0..self.found.sites.len()).filter(|other| *other != site);
+        let all: f64 = others.map(ways).sum();
+        let more = self.more_pairs(&flows, end);
+        // Where the uplink may be full: whether it loses anything with more connections.
+        if more.len() >= 2 * flows.len() && rated.sum() < NARROWER * all {
+            self.add(kind, end.meeting(site), &more, size)?;
+        }
+        Ok(())
+    }
+
+    /// All ways at once, in both directions: half of each site's hosts send, the others receive.
+    pub(super) fn all(&mut self) -> Result<(), CommError> {
+        let sites = self.found.sites.len();
+        let part = |site: usize, sends: bool| -> Vec<usize> {
+            let members = self.found.members(site).into_iter().enumerate();
+            members.filter(|(n, _)| (n + site).is_multiple_of(2) == sends).map(|(_, h)| h).collect()
+        };
+        let mut flows: Vec<Flow> = Vec::new();
+        let mut size = 0;
+        for by in 0..MOST_TIMES {
+            for (from, to) in (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))) {
+                let (senders, receivers) = (part(from, true), part(to, false));
+                let most = senders.len().min(receivers.len());
+                if from == to || by >= most || flows.len() >= MOST_FLOWS {
+                    continue;
+                }
+                let Some(way) = self.found.fullest(from, to) else { continue };
+                size = size.max(self.lasting(way));
+                flows.push(self.flow(senders[by], receivers[(by + from) % receivers.len()]));
+            }
+        }
+        let ends = |flow: &Flow| [flow.from, flow.to];
+        let is_one_way = flows.iter().all(|flow| ends(flow)[0] == ends(&flows[0])[0])
+            || flows.iter().all(|flow| ends(flow)[1] == ends(&flows[0])[1]);
+        if flows.len() < 2 || is_one_way {
+            return Ok(());
+        }
+        self.add(Kind::All, [None, None], &flows, size).map(|_| ())
+    }
+
+    /// Flows with the same hosts at one end, and each with several others of its site at the other.
+    fn more_pairs(&self, flows: &[Flow], end: End) -> Vec<Flow> {
+        let mut all = flows.to_vec();
+        for by in 1..MOST_TIMES {
+            for flow in flows {
+                let far = end.other().of_flow(flow);
+                let host = self.found.hosts.iter().find(|host| host.rank == far);
+                let Some(site) = host.map(|host| host.site) else { continue };
+                let members = self.found.members(site);
+                let place = members.iter().position(|host| self.rank(*host) == far).unwrap_or(0);
+                let other = self.rank(members[(place + by) % members.len()]);
+                let more = match end {
+                    End::From => Flow { to: other, ..*flow },
+                    End::To => Flow { from: other, ..*flow },
+                };
+                if all.len() < MOST_FLOWS && !all.contains(&more) {
+                    all.push(more);
+                }
+            }
+        }
+        all
     }
 
     /// Bytes of such flows among others that begin later: the short message, half of this, lasts
     /// until the last flow has begun. In virtual time all begin when they should.
-    fn lasting(&self, rated: &Rated) -> usize {
+    pub(super) fn lasting(&self, rated: &Rated) -> usize {
         if self.comm.clock().is_virtual() {
             return rated.size;
         }
@@ -107,50 +170,6 @@ impl Course<'_> {
             }
             known = rated.sum();
         }
-        Ok(())
-    }
-
-    /// Whether a flow with a long way has far less than its part of a card that others inside fill.
-    /// The slowest host of a site sends to the fastest one and across.
-    pub(super) fn sharing(&mut self, site: usize) -> Result<(), CommError> {
-        let hosts = self.found.fastest_first(&self.found.members(site), End::From);
-        let [.., host] = hosts[..] else { return Ok(()) };
-        let others = self.found.fastest_first(&self.found.members(site), End::To);
-        let Some(&other) = others.iter().find(|other| **other != host) else { return Ok(()) };
-        let card = self.found.card_rates(host)[0];
-        if self.found.by_latency == Some(true) || self.found.seen(other, End::To) < NARROWER * card
-        {
-            return Ok(());
-        }
-        let ways = (0..self.found.sites.len()).filter(|far| *far != site);
-        let alone = |far: &usize| self.found.alone(site, *far);
-        let Some(far) = ways.max_by(|a, b| alone(a).total_cmp(&alone(b))) else { return Ok(()) };
-        let partner = self.found.fastest_first(&self.found.members(far), End::To)[0];
-        let across = self.flow(host, partner);
-        let Some(way) = self.found.fullest(site, far) else { return Ok(()) };
-        let (size, rule) = (self.lasting(way), self.asked.rule);
-        let alone = self.rate(&rule, &[across], size)?.each.value;
-        let at_once = self.found.connections_of_pair() as f64;
-        let (fair, inside) = match self.found.pairs_repeat {
-            // All of them go at once: enough that the card has just room for the one across.
-            Some(true) => {
-                let inside = (FILLED * card / alone).ceil();
-                (alone.min(card / (inside + 1.0)), inside)
-            }
-            _ => {
-                let fair = alone.min(card / (at_once + 1.0));
-                (fair, (LASTING * card / fair).ceil())
-            }
-        };
-        let most = if at_once > inside { MOST_FLOWS } else { MOST_INSIDE } as f64;
-        if inside.is_nan() || !(LEAST_INSIDE..=most).contains(&inside) {
-            return Ok(());
-        }
-        let mut flows = vec![self.flow(host, other); inside as usize];
-        flows.push(across);
-        let rated = self.rate(&rule, &flows, size)?;
-        let own = rated.rates.last().copied().unwrap_or(0.0);
-        self.found.by_latency = Some(own < SQUEEZED * fair);
         Ok(())
     }
 

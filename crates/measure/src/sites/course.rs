@@ -5,7 +5,8 @@ use laneway_core::{Comm, CommError, Rank, Stage};
 use super::costs::{Costs, costs};
 use super::eager::{LONGEST_TRIED, eager_bytes};
 use super::flows::{Flow, Work};
-use super::places::{Host, first_ranks, latencies, sites_of_hosts, torn_site};
+use super::header::header_bytes;
+use super::places::{Host, first_ranks, latencies, latency_alone, sites_of_hosts, torn_site};
 use super::rated::{Rated, rate_flows};
 use super::{Asked, End, Found, Kind, Row, SitesError};
 use crate::p2p::Latencies;
@@ -27,6 +28,8 @@ const VIRTUAL_SECONDS: f64 = 10e-3;
 const VIRTUAL_MOST: usize = 1 << 20;
 /// The part of the time for a figure that one inside a site has.
 const NEAR_BUDGET: f64 = 0.5;
+/// Bytes of a message count where the latency without them is less than this part of it.
+const MOSTLY: f64 = 0.95;
 /// No more flows than this are under way at once, but for pairs.
 pub(super) const MOST_FLOWS: usize = 64;
 
@@ -66,7 +69,7 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
     let hosts: Vec<Host> = ranks.iter().zip(of_host).map(host).collect();
     let latencies = by_site(&far, &hosts, sites.len());
     let found = Found { hosts, sites, latencies, ..Found::default() };
-    let mut course = Course { comm: &*own, asked, found };
+    let mut course = Course { comm: &*own, asked, found, wire: Vec::new() };
     course.run()?;
     Ok(course.found)
 }
@@ -103,6 +106,8 @@ pub(super) struct Course<'a> {
     pub(super) comm: &'a dyn Comm,
     pub(super) asked: &'a Asked<'a>,
     pub(super) found: Found,
+    /// Latencies without the bytes of a message, when these are known.
+    wire: Vec<f64>,
 }
 
 impl Course<'_> {
@@ -123,8 +128,11 @@ impl Course<'_> {
                 stage.step();
             }
         }
+        self.costs()?;
+        self.header()?;
+        self.latencies_alone()?;
+        self.sharing()?;
         for site in 0..sites {
-            self.sharing(site)?;
             if sites > 2 {
                 self.shared(Kind::Out, site)?;
                 self.shared(Kind::Into, site)?;
@@ -137,7 +145,29 @@ impl Course<'_> {
             }
             stage.step();
         }
-        self.costs()
+        self.sharing_across()?;
+        Ok(self.all()?)
+    }
+
+    /// The latencies between any two sites, and inside each, while no other pair sends, where the
+    /// bytes of a message count: those of others over the same way would, too.
+    fn latencies_alone(&mut self) -> Result<(), SitesError> {
+        let sites = self.found.sites.len();
+        for (from, to) in (0..sites).flat_map(|a| (a..sites).map(move |b| (a, b))) {
+            let Some(ends) = self.found.latency_ends(from, to) else { continue };
+            if self.found.wire_latency(from, to) > MOSTLY * self.found.latency(from, to) {
+                continue;
+            }
+            let pair = ends.map(|host| self.rank(host));
+            let latency = latency_alone(self.comm, pair, self.asked.alive)?;
+            if latency > 0.0 {
+                self.found.latencies[from * sites + to] = latency;
+                self.found.latencies[to * sites + from] = latency;
+            }
+        }
+        let wire = |at: usize| self.found.wire_latency(at / sites, at % sites);
+        self.wire = (0..sites * sites).map(wire).collect();
+        Ok(())
     }
 
     /// What processors add to messages, between neighbours that are at one site if there are any.
@@ -153,6 +183,19 @@ impl Course<'_> {
         let place = |host: usize| order.iter().position(|one| *one == host);
         let of = |host: usize| place(host).map_or(Costs::default(), |place| all[place]);
         self.found.costs = (0..order.len()).map(of).collect();
+        Ok(())
+    }
+
+    /// What the network adds to each message, on the slowest way: there short messages show it.
+    fn header(&mut self) -> Result<(), SitesError> {
+        let single = |row: &&Row| row.rated.flows.len() == 1 && row.rated.is_measured();
+        let rate = |row: &Row| row.rated.each.value;
+        let rows = self.found.rows.iter().filter(single);
+        let Some(row) = rows.min_by(|a, b| rate(a).total_cmp(&rate(b))) else { return Ok(()) };
+        let dearest = |own: &Costs| own.per_send.max(own.per_receive);
+        let cost = self.found.costs.iter().map(dearest).fold(0.0, f64::max);
+        self.found.header_bytes =
+            header_bytes(self.comm, row.rated.flows[0], cost, self.asked.alive)?;
         Ok(())
     }
 
@@ -208,6 +251,11 @@ impl Course<'_> {
         }
     }
 
+    fn way_latency(&self, from: usize, to: usize) -> f64 {
+        let known = self.wire.get(from * self.found.sites.len() + to).copied();
+        known.unwrap_or_else(|| self.found.latency(from, to))
+    }
+
     /// How long each of this rank's messages waits so that it begins with those that go farther.
     fn delays(&self, flows: &[Flow]) -> Vec<f64> {
         let site = |rank: Rank| {
@@ -218,9 +266,9 @@ impl Course<'_> {
         let begins = |flow: &Flow| {
             let word = match first.from == flow.from {
                 true => 0.0,
-                false => self.found.latency(site(first.from), site(flow.from)),
+                false => self.way_latency(site(first.from), site(flow.from)),
             };
-            word + self.found.latency(site(flow.from), site(flow.to))
+            word + self.way_latency(site(flow.from), site(flow.to))
         };
         let last = flows.iter().map(begins).fold(0.0, f64::max);
         let own = flows.iter().filter(|flow| flow.from == self.comm.rank());

@@ -50,7 +50,9 @@ impl Course<'_> {
         let others: Vec<usize> =
             self.found.members(site).into_iter().filter(|other| *other != host).collect();
         let partners = self.found.fastest_first(&others, end.other());
-        let able = |other: &usize| self.found.card_rates(*other)[end.other() as usize];
+        // One message may have less than cards have, where connections are limited.
+        let alone = self.found.most_inside(site);
+        let able = |other: &usize| self.found.card_rates(*other)[end.other() as usize].min(alone);
         let able: Vec<f64> = partners.iter().map(able).collect();
         let kind = if end == End::From { Kind::FromOne } else { Kind::ToOne };
         let mut count = 2;

@@ -3,17 +3,20 @@
 //!
 //! `places.rs` finds hosts and sites, `flows.rs` is one repetition of messages that begin together,
 //! `rated.rs` repeats it, `eager.rs` finds the eager limit, `course.rs` says what is measured after
-//! what: `inside.rs` each site, `ways.rs` between two, and `beside.rs` flows of several ways at
-//! once. `costs.rs` has what processors add to messages. paper: multilane 4.3.
+//! what: `inside.rs` each site, `ways.rs` between two, `sharing.rs` how a card is shared, and
+//! `beside.rs` flows of several ways at once. `costs.rs` has what processors add to messages, and
+//! `header.rs` the bytes that networks add. paper: multilane 4.3.
 
 mod beside;
 mod costs;
 mod course;
 mod eager;
 mod flows;
+mod header;
 mod inside;
 mod places;
 mod rated;
+mod sharing;
 mod ways;
 
 use std::fmt;
@@ -25,11 +28,15 @@ pub use costs::Costs;
 pub use course::{NARROWER, measure_sites};
 pub use eager::{LONGEST_TRIED, eager_bytes};
 pub use flows::Flow;
+use places::SHORT;
 pub use places::{APART, Host, sites_of_hosts, torn_site};
-pub use rated::Rated;
+pub use rated::{Rated, steady};
 
 use crate::p2p::Estimate;
 use crate::repeat::Rule;
+
+/// A latency is at least this part of what was measured, whatever its bytes take.
+const LEAST_LATENCY: f64 = 0.01;
 
 /// What is to be measured.
 #[derive(Clone, Copy)]
@@ -71,6 +78,8 @@ pub enum Kind {
     OutBeside,
     /// To one host, from others of its site and from another site.
     IntoBeside,
+    /// Between all sites, in both directions.
+    All,
 }
 
 impl Kind {
@@ -86,6 +95,7 @@ impl Kind {
             Kind::Into => "into",
             Kind::OutBeside => "out beside",
             Kind::IntoBeside => "into beside",
+            Kind::All => "all",
         }
     }
 }
@@ -165,6 +175,8 @@ pub struct Found {
     pub latencies: Vec<f64>,
     /// Messages up to this size leave before they are asked for.
     pub eager_bytes: usize,
+    /// Bytes that the network adds to a message, where short ones show it.
+    pub header_bytes: Option<u32>,
     /// Whether two messages of one pair go beside each other, where that was tried.
     pub pairs_repeat: Option<bool>,
     /// How many connections messages of one pair with different tags take, where that was tried.
@@ -189,6 +201,31 @@ impl Found {
     /// Seconds one way from a site to another, or inside one.
     pub fn latency(&self, from: usize, to: usize) -> f64 {
         self.latencies[from * self.sites.len() + to]
+    }
+
+    /// The same without the time that the bytes of a short message take, as they pass what limits
+    /// the hosts that showed it.
+    pub fn wire_latency(&self, from: usize, to: usize) -> f64 {
+        let latency = self.latency(from, to);
+        let bytes = f64::from(self.header_bytes.unwrap_or(0)) + SHORT as f64;
+        let Some(ends) = self.latency_ends(from, to) else { return latency };
+        let slowest = |[a, b]: [usize; 2]| {
+            let [from, to] = [a, b].map(|host| self.hosts[host].site);
+            let ends = self.seen(a, End::From).min(self.seen(b, End::To));
+            bytes / ends.min(self.alone(from, to))
+        };
+        let there = slowest(ends);
+        let back = slowest([ends[1], ends[0]]);
+        let spent = (there + back) / 2.0;
+        let spent = if spent.is_finite() { spent } else { 0.0 };
+        (latency - spent).max(LEAST_LATENCY * latency)
+    }
+
+    /// The hosts that show the latency between two sites, or inside one: the first of each.
+    pub(crate) fn latency_ends(&self, from: usize, to: usize) -> Option<[usize; 2]> {
+        let (one, other) = (self.members(from), self.members(to));
+        let second = if from == to { other.get(1) } else { other.first() };
+        Some([*one.first()?, *second?])
     }
 
     /// The places of a site's hosts among all hosts.
@@ -229,6 +266,7 @@ impl Found {
                 row.rated.sum_at(rank, end).map(|_| row.rated.steady())
             }
             Kind::OutBeside | Kind::IntoBeside => None,
+            _ if self.may_be_unequal(row) => row.rated.steady_at(rank, end),
             _ => row.rated.sum_at(rank, end).map(|sum| sum.value),
         });
         rows.fold(0.0, f64::max)

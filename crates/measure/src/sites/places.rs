@@ -12,7 +12,7 @@ use crate::talk::broadcast;
 /// Round trips of each pair of hosts.
 const REPS: u32 = 5;
 /// Bytes of a message that tells a latency.
-const SHORT: usize = 8;
+pub const SHORT: usize = 8;
 /// Other sites are at least this many times as far as the hosts of one site from each other.
 pub const APART: f64 = 3.0;
 /// Hosts of a group are at least this many times as far from others as from each other.
@@ -64,6 +64,13 @@ pub fn latencies(
     let estimate =
         |value: f64| Estimate { value, interval: None, error: None, reps: REPS, reached: true };
     Ok(Latencies(places.into_iter().zip(values.into_iter().map(estimate)).collect()))
+}
+
+/// Collective: the latency between two ranks while no other pair sends, on every rank.
+pub fn latency_alone(comm: &dyn Comm, pair: [Rank; 2], alive: &dyn Fn()) -> Result<f64, CommError> {
+    let [a, b] = pair;
+    let found = latencies(comm, &[a.min(b), a.max(b)], alive)?;
+    Ok(found.0.values().next().map_or(f64::NAN, |latency| latency.value))
 }
 
 /// The site of each host. Sites may be far apart by different measures, and what falls

@@ -60,9 +60,14 @@ impl Rated {
     /// What all have together at least while they are under way, however they share: as many bytes
     /// as have arrived when the fastest is over, or the fastest two, …, over the time until then.
     pub fn steady(&self) -> f64 {
-        let mut rates = self.rates.clone();
-        rates.sort_by(|one, other| other.total_cmp(one));
-        rates.iter().zip(1..).map(|(rate, count)| rate * f64::from(count)).fold(0.0, f64::max)
+        steady(&self.rates)
+    }
+
+    /// The same of a rank's flows at one of their ends; `None` if it has no flow there.
+    pub fn steady_at(&self, rank: Rank, end: End) -> Option<f64> {
+        let own = self.flows.iter().zip(&self.rates).filter(|(flow, _)| end.of_flow(flow) == rank);
+        let rates: Vec<f64> = own.map(|(_, rate)| *rate).collect();
+        (!rates.is_empty()).then(|| steady(&rates))
     }
 
     /// What all would have if each had as much as the slowest.
@@ -110,6 +115,13 @@ impl Repetition {
         let last = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
         rate(bytes * self.short.len() as f64, last(&self.long) - last(&self.short))
     }
+}
+
+/// What flows with these rates have together at least, however they share.
+pub fn steady(rates: &[f64]) -> f64 {
+    let mut rates = rates.to_vec();
+    rates.sort_by(|one, other| other.total_cmp(one));
+    rates.iter().zip(1..).map(|(rate, count)| rate * f64::from(count)).fold(0.0, f64::max)
 }
 
 fn rate(bytes: f64, seconds: f64) -> f64 {

@@ -98,21 +98,27 @@ fn direction(found: &Found, loads: &Loads, host: usize, end: End) -> Direction {
             own.into_iter().any(|flow| loads.may_be_full(row, flow, part) && !explained(row, flow))
         })
     };
+    let inside = Part::Connection(found.hosts[host].site, found.hosts[host].site);
+    let is_limited = loads.limits_inside(found.hosts[host].site);
     let by_cards = |row: &Load, flow: &Passing| {
         let cards = [Part::Card(flow.from, End::From), Part::Card(flow.to, End::To)];
-        cards.into_iter().any(|part| loads.may_be_full(row, flow, part))
+        let inside = (is_limited && flow.is_local()).then_some(inside);
+        cards.into_iter().chain(inside).any(|part| loads.may_be_full(row, flow, part))
     };
+    let is_all_full = loads.is_all_full(found);
     let by_others = |row: &Load, flow: &Passing| {
         let [a, b] = flow.sites;
         let far = Part::Wan(end.other().of([flow.from, flow.to]), end.other());
         let shared = [Part::Connection(a, b), Part::Way(a, b), far];
         let uplinks = [Part::Uplink(a, End::From), Part::Uplink(b, End::To)];
-        shared.into_iter().chain(uplinks).any(|part| loads.may_be_full(row, flow, part))
+        let all = is_all_full.then_some(Part::All);
+        shared.into_iter().chain(uplinks).chain(all).any(|part| loads.may_be_full(row, flow, part))
     };
     // Some flow inside is limited by this host's card, and not by its partner's.
     let is_shown = unexplained(true, &|row, flow| {
         let other = end.other();
         loads.may_be_full(row, flow, Part::Card(other.of([flow.from, flow.to]), other))
+            || is_limited && loads.may_be_full(row, flow, inside)
     });
     let lan_is_less = lan > 0.0 && lan < NARROWER * both && unexplained(true, &by_cards);
     let wan_was_full = unexplained(false, &|row, flow| by_others(row, flow));

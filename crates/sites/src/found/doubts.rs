@@ -6,7 +6,7 @@ use crate::choose::{Candidate, Choice, Sites};
 
 /// Another algorithm that takes less than this part of the time is another choice.
 const FASTER: f64 = 0.97;
-/// The work of a search with another number of connections.
+/// The work of a search on the platform that may be the real one.
 const WORK: u64 = 500_000;
 /// What is this many times slower than the choice is not looked at.
 const NEAR: f64 = 3.0;
@@ -27,10 +27,13 @@ fn is_in_doubt(sites: &Sites<'_>, shape: &Shape, choice: &Choice, word: &str) ->
     };
     let Some(chosen) = time(&choice.best) else { return false };
     let near = choice.all.iter().filter(|one| one.time < NEAR * choice.best.time);
-    // Settings of several connections are not among those that were tried with one.
-    let other = match word == "connections" {
-        true => supposed.choose_with(shape, WORK).ok().map(|other| other.best.time),
-        false => None,
+    // Settings of several connections are not among those that were tried with one, and those that
+    // suit other shares are seldom the best of their algorithm with equal ones.
+    let other = match word {
+        "connections" | "sharing" => {
+            supposed.choose_with(shape, WORK).ok().map(|other| other.best.time)
+        }
+        _ => None,
     };
     near.filter_map(time).chain(other).any(|other| other < FASTER * chosen)
 }

@@ -54,8 +54,12 @@ pub struct Limits {
     pub hosts: Vec<HostLimits>,
     /// From site to site, without those from a site to itself.
     pub ways: Vec<WayLimits>,
+    /// What limits one connection inside a site, where that is not a card.
+    pub inside: Vec<Option<f64>>,
     /// What all ways out of a site share, and all ways in.
     pub uplinks: Vec<[Option<f64>; 2]>,
+    /// What all ways between sites share.
+    pub all: Option<f64>,
 }
 
 impl Limits {
@@ -86,10 +90,14 @@ pub fn limits(found: &Found) -> Limits {
     });
     let uplink =
         |site: usize| [End::From, End::To].map(|end| shared.rate(&loads, Part::Uplink(site, end)));
+    let inside =
+        |site: usize| loads.limits_inside(site).then(|| loads.most(Part::Connection(site, site)));
     Limits {
         hosts: hosts.collect(),
         ways: apart.iter().filter_map(|&ends| way(found, &loads, &shared, ends)).collect(),
+        inside: (0..sites).map(inside).collect(),
         uplinks: (0..sites).map(uplink).collect(),
+        all: shared.rate(&loads, Part::All),
     }
 }
 

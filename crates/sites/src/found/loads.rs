@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use laneway_core::Rank;
-use laneway_measure::sites::{Costs, End, Flow, Found, Kind, NARROWER, Rated, Row};
+use laneway_measure::sites::{Costs, End, Flow, Found, Kind, NARROWER, Rated, Row, steady};
 use laneway_sim::Congestion;
 
 use super::costs::costs;
@@ -25,12 +25,14 @@ pub(super) enum Part {
     Wan(usize, End),
     /// What it has altogether.
     Card(usize, End),
-    /// One connection from a site to another.
+    /// One connection from a site to another, or inside one.
     Connection(usize, usize),
     /// All from a site to another.
     Way(usize, usize),
     /// All from a site, or to it.
     Uplink(usize, End),
+    /// All between sites.
+    All,
 }
 
 /// A flow of a row by the hosts at its ends.
@@ -59,6 +61,7 @@ impl Passing {
                 Part::Way(a, b),
                 Part::Uplink(a, End::From),
                 Part::Uplink(b, End::To),
+                Part::All,
             ],
         };
         cards.into_iter().chain(own).collect()
@@ -69,6 +72,9 @@ impl Passing {
 pub(super) struct Load {
     pub flows: Vec<Passing>,
     sums: BTreeMap<Part, f64>,
+    /// The rates of the flows that pass each part, where they may be under way at different times:
+    /// the sum is what they would have if all were to the end.
+    apart: BTreeMap<Part, Vec<f64>>,
     counts: BTreeMap<Part, usize>,
     /// The ends of the interval, as parts of the value.
     low: f64,
@@ -104,8 +110,11 @@ impl Loads {
             *most = Most { value: most.value.max(value), low: most.low.max(value * low) };
         };
         for row in &rows {
-            row.sums.iter().for_each(|(part, sum)| more(*part, *sum, row.low));
-            for flow in row.flows.iter().filter(|flow| !flow.is_local()) {
+            for (part, sum) in &row.sums {
+                let steady = row.apart.get(part).map(|rates| steady(rates));
+                more(*part, steady.unwrap_or(*sum), row.low);
+            }
+            for flow in &row.flows {
                 let [a, b] = flow.sites;
                 more(Part::Connection(a, b), flow.rate, row.low);
             }
@@ -121,6 +130,42 @@ impl Loads {
     /// The most that a part passed.
     pub fn most(&self, part: Part) -> f64 {
         self.most.get(&part).map_or(0.0, |most| most.value)
+    }
+
+    /// Whether connections inside a site are limited: some flow has less than both hosts have there
+    /// together with other flows.
+    pub fn limits_inside(&self, site: usize) -> bool {
+        let part = Part::Connection(site, site);
+        self.rows.iter().any(|row| {
+            let own = row.flows.iter().filter(|flow| flow.sites == [site; 2]);
+            own.into_iter().any(|flow| {
+                let ends = [Part::Lan(flow.from, End::From), Part::Lan(flow.to, End::To)];
+                let is_full = |part: Part| self.may_be_full(row, flow, part);
+                is_full(part) && !ends.into_iter().any(is_full)
+            })
+        })
+    }
+
+    /// Whether all ways share something: of the flows of all ways at once, at least half are
+    /// limited by nothing else.
+    pub fn is_all_full(&self, found: &Found) -> bool {
+        let two = found.sites.len() == 2;
+        let own = |flow: &Passing| {
+            let mut parts = flow.parts();
+            parts.push(Part::Connection(flow.sites[0], flow.sites[1]));
+            // Between two sites the uplinks are the way.
+            parts.retain(|part| *part != Part::All && !(two && matches!(part, Part::Uplink(..))));
+            parts
+        };
+        let all = found.rows.iter().zip(&self.rows).filter(|(row, _)| row.kind == Kind::All);
+        all.into_iter().any(|(_, row)| {
+            let is_open = |flow: &&Passing| {
+                let is_full = |part: &Part| self.may_be_full(row, flow, *part);
+                is_full(&Part::All) && !own(flow).iter().any(is_full)
+            };
+            let open = row.flows.iter().filter(is_open).count();
+            open > 0 && 2 * open >= row.flows.len()
+        })
     }
 
     /// Whether a part on the way of a flow of a row may be full there: no other row passed more.
@@ -143,8 +188,10 @@ fn load(found: &Found, costs: &[Costs], hosts: &BTreeMap<Rank, usize>, row: &Row
     let Rated { flows, each, .. } = &row.rated;
     let part = |end: f64| if each.value > 0.0 { end / each.value } else { 1.0 };
     let (low, high) = each.interval.map_or((1.0, 1.0), |i| (part(i.low), part(i.high)));
+    let counts = BTreeMap::new();
+    let is_apart = found.may_be_unequal(row);
     let mut load =
-        Load { flows: Vec::new(), sums: BTreeMap::new(), counts: BTreeMap::new(), low, high };
+        Load { flows: vec![], sums: BTreeMap::new(), apart: BTreeMap::new(), counts, low, high };
     let place = |flow: &Flow| hosts.get(&flow.from).copied().zip(hosts.get(&flow.to).copied());
     // Beside each other flows have different lengths: only their sum is known.
     let beside = match row.kind {
@@ -168,6 +215,9 @@ fn load(found: &Found, costs: &[Costs], hosts: &BTreeMap<Rank, usize>, row: &Row
         for part in passing.parts() {
             *load.sums.entry(part).or_default() += rate;
             *load.counts.entry(part).or_default() += 1;
+            if is_apart {
+                load.apart.entry(part).or_default().push(rate);
+            }
         }
         load.flows.push(passing);
     }

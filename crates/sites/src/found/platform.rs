@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use laneway_measure::sites::{Costs, Found, Kind, NARROWER};
+use laneway_measure::sites::{Costs, End, Found, Kind, NARROWER, Row};
 
 use super::costs::costs;
 use super::limits::{HostLimits, Limits, WayLimits};
@@ -24,6 +24,9 @@ const MOST_LETTERS: usize = 64;
 pub fn platform_text(found: &Found, limits: &Limits) -> String {
     let mut text = String::from(NOT_MEASURED);
     let _ = writeln!(text, "eager = \"{}\"", found.eager_bytes);
+    if let Some(bytes @ 1..) = found.header_bytes {
+        let _ = writeln!(text, "header = {bytes}");
+    }
     match (go_beside_each_other(found, limits), found.connections) {
         (true, _) => text.push_str("in-order = false\n"),
         (false, Some(count @ 2..)) => {
@@ -43,6 +46,9 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
     for (site, name) in found.sites.iter().enumerate() {
         let latency = microseconds(way_latency(found, site, site));
         let _ = write!(text, "\n[[site]]\nname = \"{}\"\nlatency = \"{latency}\"\n", plain(name));
+        if let Some(limit) = limits.inside[site] {
+            let _ = writeln!(text, "connection = \"{}\"", rate(limit));
+        }
         // Two directions of two sites that differ are the two ways out.
         let apart = two.then(|| one_way(limits, site, 1 - site)).flatten();
         let [out, into] = limits.uplinks[site];
@@ -70,6 +76,9 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
             cost(&mut text, own);
         }
     }
+    if let Some(all) = limits.all {
+        let _ = write!(text, "\n[wan]\naggregate = \"{}\"\n", rate(all));
+    }
     for (ends, latency) in distances(found) {
         between(&mut text, found, limits, ends, latency);
     }
@@ -89,7 +98,7 @@ fn cost(text: &mut String, own: &Costs) {
     }
 }
 
-/// The latency between two sites, or inside one, without what processors add to a message.
+/// The latency between two sites, or inside one, without what processors and bytes add.
 fn way_latency(found: &Found, a: usize, b: usize) -> f64 {
     let (all, _) = costs(found);
     let of =
@@ -98,7 +107,7 @@ fn way_latency(found: &Found, a: usize, b: usize) -> f64 {
         let own: Vec<f64> = found.members(site).iter().map(of).collect();
         laneway_stats::median(&own).unwrap_or(0.0)
     };
-    let latency = found.latency(a, b);
+    let latency = found.wire_latency(a, b);
     (latency - middle(a) - middle(b)).max(LEAST_LATENCY * latency)
 }
 
@@ -123,7 +132,7 @@ fn distances(found: &Found) -> Vec<([usize; 2], f64)> {
 
 const NOT_MEASURED: &str = "\
 # Measured by `laneway sites measure`; hosts are in the order of ranks. A latency is half a round
-# trip without what processors add. Not measured: what a switch carries altogether, headers and
+# trip without what processors and bytes add. Not measured: what a switch carries altogether,
 # receive buffers, whether the two directions of a way share it, and what `not-looked-for` names.
 ";
 
@@ -131,7 +140,12 @@ const NOT_MEASURED: &str = "\
 pub fn not_looked_for(found: &Found, limits: &Limits) -> Vec<&'static str> {
     let is_limited = limits.ways.iter().any(|way| way.connection.is_some());
     let connections = is_limited && found.connections.is_none() && found.pairs_repeat != Some(true);
-    let uplinks = limits.uplinks.iter().flatten().any(Option::is_some);
+    let sites = 0..found.sites.len();
+    let mut uplinks = sites.flat_map(|site| [(site, End::From), (site, End::To)]);
+    let uplinks = uplinks.any(|(site, end)| {
+        let limit = limits.uplinks[site][end as usize];
+        limit.is_some() && !keeps_rate(found, site, end)
+    });
     let all = [
         ("congestion", found.sites.len() > 2 && uplinks),
         ("connections", connections),
@@ -139,6 +153,16 @@ pub fn not_looked_for(found: &Found, limits: &Limits) -> Vec<&'static str> {
         ("sharing", found.by_latency.is_none()),
     ];
     all.into_iter().filter(|(_, is_open)| *is_open).map(|(word, _)| word).collect()
+}
+
+/// Whether an uplink was seen to have as much with several times the connections.
+fn keeps_rate(found: &Found, site: usize, end: End) -> bool {
+    let kind = if end == End::From { Kind::Out } else { Kind::Into };
+    let own = found.rows.iter().filter(|row| row.kind == kind);
+    let own: Vec<&Row> = own.filter(|row| [row.from, row.to] == end.meeting(site)).collect();
+    let [few, .., many] = own[..] else { return false };
+    many.rated.flows.len() >= 2 * few.rated.flows.len()
+        && many.rated.sum_between()[1] >= NARROWER * few.rated.sum_between()[0]
 }
 
 /// Whether messages of one pair of hosts have more together than one of them, as if each had a

@@ -23,9 +23,16 @@ impl Shared {
                 }
             }
         }
+        let is_shared = loads.is_all_full(found);
+        if !is_shared {
+            open.iter_mut().for_each(|parts| parts.retain(|part| *part != Part::All));
+        }
         // Of what is not explained at all, nothing can be said.
         open.retain(|parts| !parts.is_empty());
         let mut shown: BTreeSet<Part> = BTreeSet::new();
+        if is_shared {
+            shown.insert(Part::All);
+        }
         loop {
             open.retain(|parts| !parts.iter().any(|part| shown.contains(part)));
             let single = open.iter().find(|parts| parts.len() == 1).map(|parts| parts[0]);
@@ -56,7 +63,7 @@ fn is_full_at_cards(loads: &Loads, cards: &[[Direction; 2]], row: &Load, flow: &
 /// What else may limit it; between two sites their uplinks are the way.
 fn candidates(found: &Found, loads: &Loads, row: &Load, flow: &Passing) -> Vec<Part> {
     let [from, to] = flow.sites;
-    let mut parts = vec![Part::Connection(from, to), Part::Way(from, to)];
+    let mut parts = vec![Part::Connection(from, to), Part::Way(from, to), Part::All];
     if found.sites.len() > 2 {
         parts.extend([Part::Uplink(from, End::From), Part::Uplink(to, End::To)]);
     }

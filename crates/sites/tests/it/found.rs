@@ -331,3 +331,83 @@ fn a_slow_host_helps_last() {
     assert!((limits.hosts[4].out / 125e6 - 1.0).abs() < 0.05, "{:?}", limits.hosts[4]);
     assert_eq!(helpers(&found, 0, 1), [1, 2, 3, 4, 0]);
 }
+
+fn near(seen: f64, truth: f64) -> bool {
+    (seen / truth - 1.0).abs() < 0.01
+}
+
+/// A header of 1500 bytes takes a millisecond on the way, and pairs that are measured at once take
+/// each other's time: neither is latency.
+#[test]
+fn a_header_does_not_pass_for_latency() {
+    for (header, sharing) in [(0, "equal"), (16, "by-latency"), (1500, "equal")] {
+        let spec =
+            format!("two-sites:4x4,wan=12Mbit,latency=1ms,header={header},sharing={sharing}");
+        let found = measured(&Platform::read(&spec).expect("a platform"));
+        assert_eq!(found.header_bytes, Some(header), "{spec}");
+        assert!(near(found.wire_latency(0, 1), 1e-3), "{spec}: {}", found.wire_latency(0, 1));
+        let text = platform_text(&found, &limits(&found));
+        assert_eq!(text.contains(&format!("header = {header}\n")), header > 0, "{text}");
+    }
+}
+
+/// Whatever the ways have, with messages of a pair one after the other or not.
+#[test]
+fn shares_by_latency_are_distinguished_from_equal_ones() {
+    for ways in ["", ",connection=100Mbit", ",wan=100Mbit", ",in-order=false", ",rate=10Gbit"] {
+        for (sharing, is_by_latency) in [("equal", false), ("by-latency", true)] {
+            let spec = format!("two-sites:5x5{ways},sharing={sharing}");
+            let found = measured(&Platform::read(&spec).expect("a platform"));
+            assert_eq!(found.by_latency, Some(is_by_latency), "{spec}");
+        }
+    }
+}
+
+/// Flows inside and across do not meet where hosts have two cards: those to two other sites do.
+#[test]
+fn two_cards_are_not_taken_for_shares() {
+    let spec = "sites:4,4,4,rate=2Gbit,wan-rate=100Mbit";
+    for sharing in ["equal", "by-latency"] {
+        let found =
+            measured(&Platform::read(&format!("{spec},sharing={sharing}")).expect("a platform"));
+        assert_eq!(found.by_latency, None, "{sharing}: all other sites are as far");
+    }
+}
+
+/// Cards have more than one connection inside their site.
+#[test]
+fn connections_inside_a_site_are_limited() {
+    let text = "[[site]]\nname = \"a\"\nlatency = \"50us\"\nconnection = \"200Mbit\"\n\
+                [[site]]\nname = \"b\"\nlatency = \"50us\"\n\
+                [[host]]\nname = \"a[0-5]\"\nsite = \"a\"\nrate = \"1Gbit\"\n\
+                [[host]]\nname = \"b[0-5]\"\nsite = \"b\"\nrate = \"1Gbit\"\n\
+                [wan]\nlatency = \"5ms\"\n";
+    let limits = limits(&measured(&Platform::parse("inside", text).expect("a platform")));
+    assert!(limits.inside[0].is_some_and(|rate| near(rate, 25e6)), "{:?}", limits.inside);
+    assert_eq!(limits.inside[1], None);
+    for host in &limits.hosts {
+        assert!(near(host.out, 125e6) && near(host.into, 125e6), "{host:?}");
+        assert_eq!([host.wan_out, host.wan_into], [None; 2]);
+    }
+}
+
+/// What all ways share looks like an uplink of each site while one site sends.
+#[test]
+fn what_all_ways_share_is_not_an_uplink() {
+    for (spec, [is_one, has_uplinks]) in [
+        ("sites:4,4,4,4,uplink=10Gbit,aggregate=1500Mbit", [true, false]),
+        ("sites:4,4,4,4,uplink=1500Mbit", [false, true]),
+        ("two-sites:6x6,wan=10Gbit,aggregate=1500Mbit,connection=1Gbit", [true, false]),
+        ("two-sites:6x6,wan=1500Mbit,connection=1Gbit", [false, false]),
+    ] {
+        let found = measured(&Platform::read(spec).expect("a platform"));
+        let limits = limits(&found);
+        assert_eq!(limits.all.is_some(), is_one, "{spec}: {:?}", limits.all);
+        assert!(limits.all.is_none_or(|rate| near(rate, 187.5e6)), "{spec}: {:?}", limits.all);
+        let mut uplinks = limits.uplinks.iter().flatten();
+        assert_eq!(uplinks.any(Option::is_some), has_uplinks, "{spec}: {:?}", limits.uplinks);
+        let text = platform_text(&found, &limits);
+        let platform = Platform::parse("found", &text).expect("a platform");
+        assert_eq!(platform.hosts(), found.hosts.len() as u32);
+    }
+}
