@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use laneway_core::{Collective, Shape};
 use laneway_sim::platform::Platform;
-use laneway_sim::{Network, Simulation};
+use laneway_sim::Simulation;
 use laneway_sites::{Choice, Sites};
 
 use crate::dice::Dice;

@@ -32,7 +32,7 @@ fn every_mpi_passes_every_check() {
 
 #[test]
 fn waits_with_a_limit_end_with_an_error() {
-    let (_turn, _tidy) = (turn(), Tidy::new());
+    let _tidy = Tidy::new();
     for mpi in all() {
         let mut command = mpi.command(3, &probe());
         command.arg("limited");
