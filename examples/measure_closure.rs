@@ -2,13 +2,14 @@
 //!
 //! `LANEWAY_BACKEND=local cargo run -p laneway-examples --example measure_closure`
 
-use laneway_core::{CommError, Exit, Failure};
+use laneway_backend::BackendError;
+use laneway_core::CommError;
 use laneway_measure::timing::StartTime;
 use laneway_measure::{GlobalClock, Procedure, Rule, Stage, measure};
 
-pub fn main() -> Result<(), Failure> {
+pub fn main() -> Result<(), BackendError> {
     let name = std::env::var("LANEWAY_BACKEND").unwrap_or("sim:cluster:4".into());
-    laneway_backend::open(&name)?.run(&|comm| {
+    laneway_backend::open(&name)?.run::<BackendError>(&|comm| {
         let (rank, ranks) = (comm.rank(), comm.size());
         let mut ring = || {
             comm.send((rank + 1) % ranks, 7, &[1; 1000])?;
@@ -25,7 +26,7 @@ pub fn main() -> Result<(), Failure> {
             let [low, time, high] = [interval.low, estimate, interval.high].map(|s| s * 1e6);
             println!("a ring of {ranks} ranks takes {time:.2} us, 95 %: {low:.2} to {high:.2} us");
         }
-        Ok(Exit::Done)
+        Ok(0)
     })?;
     Ok(())
 }

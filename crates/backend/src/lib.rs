@@ -9,17 +9,17 @@
 //! Begin with [`open`], then [`Backend::run`].
 //!
 //! ```
-//! use laneway_core::Exit;
+//! use laneway_backend::BackendError;
 //!
 //! let backend = laneway_backend::open("sim:cluster:16")?;
-//! let exit = backend.with_ranks(4).run(&|comm| {
+//! let code = backend.with_ranks(4).run::<BackendError>(&|comm| {
 //!     // Rank 0 broadcasts, and all receive.
 //!     let heard = laneway_core::talk::broadcast_text(comm, "good morning")?;
 //!     assert_eq!((comm.size(), heard.as_str()), (4, "good morning"));
-//!     Ok(Exit::Done)
+//!     Ok(0)
 //! })?;
-//! assert_eq!(exit, Exit::Done);
-//! # Ok::<(), laneway_core::Failure>(())
+//! assert_eq!(code, 0);
+//! # Ok::<(), BackendError>(())
 //! ```
 //!
 //! With `local` the same program starts itself once for each rank: `run` is called in all of them,
@@ -30,6 +30,7 @@
 
 mod backend;
 mod describe;
+mod error;
 mod handshake;
 mod hosts;
 mod part;
@@ -37,6 +38,7 @@ mod watchdog;
 
 pub use backend::{Backend, Notice, Purpose, is_rank, open};
 pub use describe::{environment, machine};
+pub use error::{Alone, BackendError};
 pub use hosts::{HostSource, Network};
-pub use part::{Part, RankError};
+pub use part::{Fatal, Part, RankError};
 pub use watchdog::Watchdog;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use laneway_core::{Comm, Exit, Failure};
+use laneway_core::Comm;
 
-use crate::part::show;
+use crate::{BackendError, Fatal};
 
 /// Seconds without any progress after which a run is given up. A session has refused nonsense.
 fn limit_seconds() -> u64 {
@@ -21,7 +21,7 @@ pub struct Watchdog(Arc<AtomicU64>);
 
 impl Watchdog {
     /// Watches over a rank; [`Watchdog::alive`] must be called now and then.
-    pub fn new(comm: &dyn Comm) -> Watchdog {
+    pub fn new<E: Fatal>(comm: &dyn Comm) -> Watchdog {
         let beats = Arc::new(AtomicU64::new(0));
         if comm.clock().is_virtual() {
             return Watchdog(beats);
@@ -37,11 +37,9 @@ impl Watchdog {
                 (idle, last) = if now == last { (idle + 1, now) } else { (0, now) };
                 // A little later than the backends' own limit, whose errors say more.
                 if idle > limit_seconds() + 5 {
-                    let what = format!("rank {rank} has waited for {idle} s");
-                    let cause = "a message did not arrive, or a process is stopped";
-                    let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
-                    show(&Failure::environment(what, cause, longer));
-                    std::process::exit(Exit::Environment as i32);
+                    let error = E::from(BackendError::Stalled { rank, seconds: idle });
+                    error.show();
+                    std::process::exit(error.code().into());
                 }
                 thread::sleep(Duration::from_secs(1));
             }

@@ -3,11 +3,12 @@
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{Counts, all};
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Document, Exit, Failure, Row};
+use laneway_core::{Collective, Document, Row};
 use laneway_measure::Method;
 use laneway_measure::flags::{FLAGS, Flag};
 use laneway_sim::platform::{GENERATORS, Generator};
 
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::{session, words};
 

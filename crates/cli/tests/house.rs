@@ -406,6 +406,23 @@ fn libraries_do_not_speak_of_the_command() {
 }
 
 /// A skip that is only printed is captured and forgotten: `laneway_needs` records it.
+/// Exit codes and advice are of the command, of the library for C and of the simulator's command.
+#[test]
+fn errors_of_libraries_are_data() {
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        if !name.starts_with("crates/") || name.starts_with("crates/cli/") {
+            continue;
+        }
+        for word in ["try_this", "try:   ", "enum Exit", "into_failure"] {
+            if code(&text).contains(word) {
+                faults.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn skips_are_recorded() {
     for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("crates/needs/")) {

@@ -126,7 +126,7 @@ fn a_wrong_flavour_is_an_error_and_no_crash() {
             let (name, text) = (mpi.name, &outcome.text);
             assert!(outcome.code.is_some_and(|code| code != 0), "{name} as {wrong}:\n{text}");
             assert!(text.contains("error: "), "{name} as {wrong}:\n{text}");
-            assert!(text.contains("try: "), "{name} as {wrong}:\n{text}");
+            assert!(text.contains("cause: "), "{name} as {wrong}:\n{text}");
         }
     }
 }
@@ -170,7 +170,7 @@ fn a_thread_level_that_does_not_exist_is_refused() {
     let mut command = mpi.command(1, &probe());
     command.arg("describe").env("LANEWAY_MPI_THREADS", "many");
     let outcome = run(command, LIMIT);
-    assert_eq!(outcome.code, Some(2), "{}", outcome.text);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.text);
     assert!(outcome.text.contains("error: no thread level 'many'"), "{}", outcome.text);
     assert!(outcome.text.contains("single, funneled, serialized or multiple"), "{}", outcome.text);
 }

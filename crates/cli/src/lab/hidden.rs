@@ -3,10 +3,10 @@
 use std::os::unix::process::CommandExt;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 use laneway_lab::{command, wan, watch};
 
 use super::{failure, lab_arg, lab_name};
+use crate::failure::{Exit, Failure};
 
 /// What launchers take for ssh: a host, then a command for a shell.
 pub fn enter_command() -> Command {

@@ -8,17 +8,20 @@ use std::cell::RefCell;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_backend::Watchdog;
 use laneway_core::units::format_size;
-use laneway_core::{Comm, Document, Exit, Failure, Row, talk};
+use laneway_core::{Comm, Document, Row, talk};
 use laneway_measure::Rule;
+use laneway_measure::SaveError;
 use laneway_measure::p2p::sweep::{Done, Experiment, Figures, Next, Observer, PatternError, brief};
 
 use super::{export, launches, refine, rule};
+use crate::advice::unsaved;
+use crate::failure::{Exit, Failure};
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
 use crate::words;
-use asked::{Asked, refuse};
+use asked::Asked;
 pub use asked::{cache, cache_arg, cache_words, check_cache};
 
 pub fn command() -> Command {
@@ -139,13 +142,14 @@ impl Observer for Saved<'_> {
         self.progress.borrow_mut().of(next.done, next.all, &what);
     }
 
-    fn save(&self, done: &Done) -> Result<(), Failure> {
+    fn save(&self, done: &Done) -> Result<(), SaveError> {
         if !self.output.keeps() {
             return Ok(());
         }
         let (empty, added) = (document(self.asked, self.env, Vec::new()), done.added());
         let step = Step::new(&empty, &added, (done.done, done.all), "point");
-        self.output.keep(&step, || Document { rows: done.figures.rows(), ..empty.clone() })
+        let all = || Document { rows: done.figures.rows(), ..empty.clone() };
+        Ok(self.output.keep(&step, all)?)
     }
 }
 
@@ -153,7 +157,8 @@ impl Observer for Saved<'_> {
 fn measure(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, RankError> {
     let env = session::environment(comm);
     let progress = RefCell::new(Progress::new(1, comm.rank() == 0));
-    let saved = Saved { asked, output, env: &env, watchdog: Watchdog::new(comm), progress };
+    let saved =
+        Saved { asked, output, env: &env, watchdog: Watchdog::new::<Failure>(comm), progress };
     let figures = asked.sweep.run(comm, &saved).map_err(rank_error)?;
     drop(saved);
     if let Some(figures) = figures.as_ref().filter(|all| asked.sweep.refine > 0 && !all.refined) {
@@ -180,8 +185,8 @@ fn is_enough(asked: &Asked, figures: &Figures) -> bool {
 
 fn rank_error(error: PatternError) -> RankError {
     match error {
-        PatternError::Refused(refusal) => refuse(&refusal).into(),
-        PatternError::Observer(failure) => RankError::Alone(failure),
+        PatternError::Refused(refusal) => Failure::from(refusal).into(),
+        PatternError::Observer(error) => RankError::Alone(unsaved(error)),
         PatternError::Comm(error) => error.into(),
         other => {
             let (what, try_this) = ("the run stopped", "run the command again");

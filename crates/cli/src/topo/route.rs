@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_topo::addresses::Addressed;
 use laneway_topo::install::{Change, Step, Tables, tables};
 use laneway_topo::{ErrorKind, explain, prove_observed};
 
 use super::machine::{self, Machine};
-use super::refusal::{advise, refuse};
 use super::{check, export};
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -62,7 +63,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let file = text("output").unwrap_or_default();
     let paths = text("paths").and_then(|text| text.parse().ok());
     let own = addressed(&machine, matches, paths)?;
-    let tables = tables(&machine, &own).map_err(refuse)?;
+    let tables = tables(&machine, &own)?;
     machine::notes(tables.findings(wiring, check::ALL));
     check::write_unreached(matches, wiring, &tables.proof)?;
     let change = match text("from") {
@@ -88,7 +89,7 @@ pub fn addressed(
     paths: Option<u32>,
 ) -> Result<Addressed, Failure> {
     let from = matches.try_get_one::<String>("from").ok().flatten().map(Path::new);
-    let own = Addressed::new(machine, from, paths).map_err(refuse)?;
+    let own = Addressed::new(machine, from, paths)?;
     if own.new > 0 {
         output::note(&format!("{} hosts and switches have new addresses", own.new));
     }
@@ -105,8 +106,8 @@ fn write_steps(
 ) -> Result<Change, Failure> {
     let wiring = machine.wiring();
     let installed = tables.installed(machine, from).map_err(|error| match error.kind {
-        ErrorKind::Addresses => advise(error, "the same command without --from"),
-        _ => refuse(error),
+        ErrorKind::Addresses => error.trying("the same command without --from"),
+        _ => error.failure(),
     })?;
     let before = prove_observed(wiring, &installed.0, machine.observer()).credit_loop;
     let change = tables.change(machine, own, installed, |step| {

@@ -48,14 +48,26 @@ pub struct ReadError {
     pub line: usize,
     /// The description of the error.
     pub what: String,
-    /// Whether the file itself cannot be read, so that nothing is known of its content.
-    pub is_unreadable: bool,
+    /// The kind of error.
+    pub fault: ReadFault,
+}
+
+/// The kind of an error in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadFault {
+    /// The file itself cannot be read, so that nothing is known of its content.
+    Unreadable,
+    /// The content is not what was expected.
+    Malformed,
+    /// The file names hosts by addresses alone, and the fabric has none.
+    NoAddresses,
 }
 
 impl ReadError {
     /// Whatever it quotes of the file is cut and made harmless here, for every format.
     pub fn new(line: usize, what: impl Into<String>) -> ReadError {
-        ReadError { line, what: shorten(&what.into()), is_unreadable: false }
+        ReadError { line, what: shorten(&what.into()), fault: ReadFault::Malformed }
     }
 }
 
@@ -164,7 +176,7 @@ pub fn file_name(word: &Path) -> &Path {
 /// its end. The mark that some programs put before UTF-8 is left out.
 pub fn load(path: &Path) -> Result<String, ReadError> {
     let cannot = |error: std::io::Error| ReadError {
-        is_unreadable: true,
+        fault: ReadFault::Unreadable,
         ..ReadError::new(0, error.to_string())
     };
     let file = std::fs::File::open(file_name(path)).map_err(cannot)?;

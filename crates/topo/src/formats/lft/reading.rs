@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use super::super::ReadError;
 use super::super::guid2lid::hexadecimal;
 use super::super::identity::{Id, Identity, LAST_LID, MOST_LMC, is_planned};
+use super::super::{ReadError, ReadFault};
 use crate::table::Table;
 use crate::wiring::{MOST_PORTS, Switch, Wiring};
 
@@ -421,7 +421,8 @@ fn read_into(
                 }
                 (Place::Unknown, _) => {
                     let what = "addresses alone, and the fabric has none: give a guid2lid file";
-                    return wrong(what.to_string());
+                    let error = ReadError::new(line as usize, what);
+                    return Err(ReadError { fault: ReadFault::NoAddresses, ..error });
                 }
                 (Place::Destination(to), _) if has_port => row[to as usize] = port - 1,
                 _ => {
