@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use laneway_topo::schedule::Named;
+use laneway_topo::traffic::schedule::Named;
 use laneway_topo::{Machine, check, count};
 
 pub fn main() -> Result<(), Box<dyn Error>> {

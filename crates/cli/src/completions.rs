@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use laneway_core::Collective;
 use laneway_model::ModelKind;
 use laneway_sim::platform::GENERATORS;
-use laneway_topo::engines::ENGINES;
+use laneway_topo::routing::engines::ENGINES;
 
 use crate::failure::{Exit, Failure};
 use crate::output;

@@ -140,10 +140,10 @@ fn topologies() -> Document {
 
 fn engines() -> Document {
     let native = Row::new().with("engine", "native").with("what", "the topology's own forwarding");
-    let row = |engine: &&laneway_topo::engines::Engine| {
+    let row = |engine: &&laneway_topo::routing::engines::Engine| {
         Row::new().with("engine", engine.name).with("what", engine.sentence)
     };
-    let others = laneway_topo::engines::ENGINES.iter().map(row);
+    let others = laneway_topo::routing::engines::ENGINES.iter().map(row);
     list("engines", std::iter::once(native).chain(others).collect())
 }
 

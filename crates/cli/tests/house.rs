@@ -423,6 +423,14 @@ fn errors_of_libraries_are_data() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// A crate that a program uses has few modules to find one's way in.
+#[test]
+fn topo_has_at_most_ten_public_modules() {
+    let text = fs::read_to_string(root().join("crates/topo/src/lib.rs")).expect("a library");
+    let modules = text.lines().filter(|line| line.starts_with("pub mod ")).count();
+    assert!((5..=10).contains(&modules), "{modules} public modules");
+}
+
 #[test]
 fn skips_are_recorded() {
     for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("crates/needs/")) {

@@ -180,7 +180,7 @@ fn without_mpis(required: &str) -> (String, String) {
     let record = format!("laneway-launchers-{required}-{}", std::process::id());
     let record = std::env::temp_dir().join(record);
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
-    let here = ["with_no_mpi_every_test_says_so", "without_a_launcher_the_way_out_is_named"];
+    let here = ["with_no_mpi_every_test_says_so", "without_a_launcher_the_cause_is_named"];
     command.args(here.iter().flat_map(|name| ["--skip", name]));
     command.env("LANEWAY_HIDE", "mpi").env("LANEWAY_REQUIRE", required);
     command.env("LANEWAY_SKIPPED", &record);
@@ -206,11 +206,11 @@ fn with_no_mpi_every_test_says_so() {
 }
 
 #[test]
-fn without_a_launcher_the_way_out_is_named() {
+fn without_a_launcher_the_cause_is_named() {
     let mut command = Command::new(probe());
     command.env_clear();
     let outcome = run(command, LIMIT);
     assert_eq!(outcome.code, Some(3), "{}", outcome.text);
     assert!(outcome.text.contains("started without an MPI launcher"), "{}", outcome.text);
-    assert!(outcome.text.contains("backend local"), "{}", outcome.text);
+    assert!(outcome.text.contains("no variable of mpirun"), "{}", outcome.text);
 }

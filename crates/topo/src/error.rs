@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::formats::{ReadError, ReadFault, file_name};
+use crate::files::formats::{ReadError, ReadFault, file_name};
 
 /// The kind of the refused request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,3 +57,21 @@ impl Advised for ModelError {
         advice.into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_that_was_spent_is_answered_with_a_larger_one() {
+        let error = ModelError::Budget { seconds: 1.0, spent: 2.0, before: "round trips" };
+        assert_eq!(error.exit(), Exit::Precision);
+        assert_eq!(error.advice(), "--total-budget 8.0, or fewer or shorter --sizes");
+        let file = ModelError::File { name: "m.toml".into(), line: 4, why: "no hosts".into() };
+        let shown = file.failure().to_string();
+        assert!(
+            shown.starts_with("error: m.toml:4: not a model\ncause: no hosts\ntry:"),
+            "{shown}"
+        );
+    }
+}

@@ -61,3 +61,26 @@ impl Advised for MpiError {
         advice.into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_launcher_the_way_out_is_named() {
+        let error = MpiError::NotLaunched { because: "no variable of mpirun".into() };
+        let failure = error.failure().to_string();
+        assert!(failure.starts_with("error: started without an MPI launcher\ncause: no variable"));
+        assert!(
+            failure.contains("\ntry:   mpirun -n N PROGRAM …, or the backend local"),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn a_word_is_a_mistake_and_a_library_is_not() {
+        let level = MpiError::NoThreadLevel { asked: "many".into(), variable: "THREADS" };
+        assert_eq!((level.exit(), MpiError::NotLoaded.exit()), (Exit::Usage, Exit::Environment));
+        assert_eq!(level.advice(), "THREADS=funneled, or unset it for single");
+    }
+}

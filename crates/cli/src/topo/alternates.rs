@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_topo::Host;
-use laneway_topo::alternates::{NoPath, alternates, ports};
+use laneway_topo::routing::alternates::{NoPath, alternates, ports};
 
 use super::machine;
 use super::route::addressed;
@@ -57,7 +57,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (near, far) = (ports("near")?, ports("far")?);
     let is_known = machine.identity().paths() > 1 || matches.contains_id("routing");
     let paths = text("paths").parse().ok().or((!is_known).then_some(PATHS));
-    let own = addressed(&machine, matches, paths)?;
+    let own = addressed(&machine, None, paths)?;
     let table = own.table(&machine);
     let names = |hosts: &[Host]| -> Vec<String> {
         hosts.iter().map(|&host| wiring.host_name(host)).collect()

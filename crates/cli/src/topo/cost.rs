@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::units::{counted_grouped, parse_count};
 use laneway_core::{Observer, Row};
 use laneway_report::table;
-use laneway_topo::budget::{self, Budget, Figures, budget, largest_switch, smallest};
+use laneway_topo::cost::budget::{self, Budget, Figures, budget, largest_switch, smallest};
 use laneway_topo::wiring::MOST_PORTS;
 
 use super::machine::{self, Machine};

@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_topo::ErrorKind;
-use laneway_topo::differ::compare;
+use laneway_topo::machine::differ::compare;
 use laneway_topo::machine::fabric_file;
 use laneway_topo::{Fabric, topology};
 

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
-use laneway_topo::order::Random;
+use laneway_topo::traffic::order::Random;
 
 use super::machine::{self, Machine};
 use super::orders::{self, Named};

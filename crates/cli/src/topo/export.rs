@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_topo::export::{EXPORTS, export};
+use laneway_topo::files::export::{EXPORTS, export};
 
 use super::route::addressed;
 use super::{draw, machine};
@@ -52,7 +52,7 @@ pub fn file_arg() -> Arg {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let machine = machine::from(matches)?;
-    let own = addressed(&machine, matches, None)?;
+    let own = addressed(&machine, None, None)?;
     let Some(format) = text("as").and_then(export) else {
         save(text("output"), &draw::page(&machine, None))?;
         return Ok(Exit::Done);

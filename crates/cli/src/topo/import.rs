@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::Row;
-use laneway_topo::recognise::{self, recognise};
+use laneway_topo::machine::recognise::{self, recognise};
 
 use super::machine::{self, discovered};
 use crate::failure::{Exit, Failure};

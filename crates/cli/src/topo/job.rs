@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{ArgGroup, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_core::units::parse_count;
-use laneway_topo::formats::file_name;
+use laneway_topo::files::formats::file_name;
 use laneway_topo::jobs::{self, Wanted};
 use laneway_topo::{Error, ErrorKind};
 

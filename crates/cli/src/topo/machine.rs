@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches};
 use laneway_core::{Document, Row};
 use laneway_report::table;
+use laneway_topo::Counter;
 pub use laneway_topo::Machine;
-use laneway_topo::formats::Discovered;
-use laneway_topo::{Counter, explain};
+use laneway_topo::files::formats::Discovered;
+use laneway_topo::proof::explain;
 
 use crate::advice::{self, Advised};
 use crate::failure::{Exit, Failure};

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_topo::cost::Parts;
-use laneway_topo::export::plan;
+use laneway_topo::files::export::plan;
 
 use super::machine;
 use crate::failure::{Exit, Failure};

@@ -2,8 +2,8 @@
 
 use clap::{Arg, ArgMatches};
 use laneway_topo::machine::MOST_SPREAD;
-pub use laneway_topo::schedule::Named;
-use laneway_topo::schedule::usual_orders;
+pub use laneway_topo::traffic::schedule::Named;
+use laneway_topo::traffic::schedule::usual_orders;
 
 use super::machine::{self, Machine};
 use crate::failure::Failure;

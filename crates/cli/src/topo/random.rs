@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_core::units::parse_count;
 use laneway_report::table;
-use laneway_topo::permutations::draw;
+use laneway_topo::traffic::permutations::draw;
 
 use super::machine;
 use crate::failure::{Exit, Failure};

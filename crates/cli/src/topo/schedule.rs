@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use clap::{ArgMatches, Command};
 use laneway_core::Row;
-use laneway_topo::schedule;
+use laneway_topo::traffic::schedule;
 
 use super::{machine, orders};
 use crate::advice::Advised;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::Row;
 use laneway_processes::shell;
-use laneway_topo::formats::{Discovered, MOST_BYTES};
-use laneway_topo::watch::read;
+use laneway_topo::files::formats::{Discovered, MOST_BYTES};
+use laneway_topo::operations::watch::read;
 use laneway_topo::{Rerouted, Watch};
 
 use super::export;

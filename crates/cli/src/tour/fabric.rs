@@ -1,7 +1,7 @@
 //! The sixth stop: a fabric with fewer switches than a tree, and an all-to-all without conflict.
 
 use laneway_topo::cost::Parts;
-use laneway_topo::order::Shift;
+use laneway_topo::traffic::order::Shift;
 use laneway_topo::{Counter, Fabric, Part, Topology, prove, repair, topology};
 
 use super::say;
