@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use laneway_benches::{Spread, ratio};
 use laneway_core::Phases;
-use laneway_topo::formats::{self, Identity, guid2lid, lft, netlist};
-use laneway_topo::symmetry::prove_mesh;
+use laneway_topo::files::formats::{self, Identity, guid2lid, lft, netlist};
+use laneway_topo::proof::symmetry::prove_mesh;
 use laneway_topo::topologies::mlfm::FullMesh;
 use laneway_topo::{Counter, Table, prove, topology};
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use laneway_core::{Collective, Shape};
-use laneway_sim::platform::Platform;
 use laneway_sim::Simulation;
+use laneway_sim::platform::Platform;
 use laneway_sites::{Choice, Sites};
 
 use crate::dice::Dice;

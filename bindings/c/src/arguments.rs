@@ -3,13 +3,14 @@
 use std::ffi::{CStr, CString, c_char, c_double, c_int};
 
 use laneway_coll::{Algorithm, Params, algorithms, find};
+use laneway_core::Collective;
 use laneway_core::error::nearest;
-use laneway_core::{Collective, Failure};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Rule, Timing};
 
 use crate::TimingMethod;
+use crate::failure::Failure;
 use crate::flags::Flags;
 use crate::settings::{self, Settings};
 use crate::together::mark_of;

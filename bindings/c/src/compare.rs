@@ -2,11 +2,12 @@
 
 use std::ffi::{c_char, c_double, c_int};
 
-use laneway_core::{Exit, Failure, Value};
+use laneway_core::Value;
 use laneway_report::compare::{Point, Presence, Rule, Verdict, compare};
 use laneway_report::{Run, plain, read};
 
 use crate::arguments::{refused, word};
+use crate::failure::{Exit, Failure};
 use crate::last_error::answer;
 
 const TRY: &str = "JSON or CSV that laneway wrote, or text of OSU or IMB";

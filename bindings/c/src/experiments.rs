@@ -3,13 +3,14 @@
 
 use std::ffi::{c_double, c_int, c_void};
 
-use laneway_core::{Comm, CommError, Exit, Failure, Rank};
+use laneway_core::{Comm, CommError, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Members, Plan, point_to_two};
 use laneway_measure::talk::broadcast;
 use laneway_mpi::MpiComm;
 
 use crate::arguments::{Figures, length, list, refused, rule};
+use crate::failure::{Exit, Failure};
 use crate::flags::measured;
 use crate::measure::{adopted, verdict};
 use crate::together::{agree, broken, mark_of};

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 
-use laneway_core::Failure;
-
+use crate::failure::Failure;
 use crate::last_error::answer;
 
 /// The flags of each point, in the order of the points.
@@ -33,7 +32,7 @@ pub fn text(point: c_int) -> *const c_char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laneway_core::Exit;
+    use crate::failure::Exit;
     use std::ffi::CStr;
 
     fn said(point: c_int) -> String {

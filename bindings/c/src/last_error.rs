@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use laneway_core::{Exit, Failure};
+use crate::failure::{Exit, Failure};
 
 thread_local! {
     static LAST: RefCell<CString> = RefCell::default();

@@ -12,11 +12,13 @@
 //! `compare.rs`; `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several
 //! calls, `together.rs` makes the ranks agree on all of it.
 
+mod advice;
 mod arguments;
 mod call;
 mod compare;
 mod content;
 mod experiments;
+mod failure;
 mod flags;
 mod last_error;
 mod measure;

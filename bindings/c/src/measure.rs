@@ -3,16 +3,17 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use laneway_core::talk::broadcast_text;
-use laneway_core::{Comm, CommError, Exit, Failure, Rank, Shape};
+use laneway_core::{Comm, CommError, Rank, Shape};
 use laneway_measure::memory;
 use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::{Cache, Places};
 use laneway_measure::talk::broadcast;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
-use laneway_mpi::{MpiComm, MpiError, with_adopted};
+use laneway_mpi::{MpiComm, with_adopted};
 
 use crate::arguments::{Figures, Manner, answerer, collective, length, refused, sizes, word};
+use crate::failure::{Exit, Failure};
 use crate::flags::measured;
 use crate::together::{agree, broken, mark_of};
 
@@ -134,7 +135,7 @@ pub fn adopted(
     work: impl FnOnce(&MpiComm) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     // SAFETY: every caller is a function for C, whose caller gives a live communicator of its own.
-    unsafe { with_adopted(comm, work) }.map_err(MpiError::into_failure)?
+    unsafe { with_adopted(comm, work) }?
 }
 
 /// A function of the caller's that is to be measured.

@@ -3,13 +3,14 @@
 use std::ffi::{c_char, c_double, c_int};
 use std::path::Path;
 
-use laneway_core::{Comm, Exit, Failure, Shape};
-use laneway_model::{Fitted, ModelError, ModelKind, Request, estimate, fit, share};
+use laneway_core::{Comm, Shape};
+use laneway_model::{Fitted, ModelKind, Request, estimate, fit, share};
 
 use crate::arguments::{self, collective, refused, word};
+use crate::failure::{Exit, Failure};
 use crate::last_error::answer;
 use crate::measure::adopted;
-use crate::together::{agree, broken, mark_of};
+use crate::together::{agree, mark_of};
 
 /// Bytes of the messages of experiments.
 const SIZES: [u64; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
@@ -62,11 +63,11 @@ fn estimated(
 ) -> Result<Fitted, Failure> {
     let gaps = kind.needs_gaps();
     let request = Request { sizes: SIZES.to_vec(), precision, parallel, budget, gaps };
-    let experiments = estimate(comm, &request).map_err(failure)?;
+    let experiments = estimate(comm, &request)?;
     // Whether there is a model is known to rank 0 alone.
-    let own = experiments.map(|all| fit(&all, kind)).transpose().map_err(failure);
+    let own = experiments.map(|all| fit(&all, kind)).transpose().map_err(Failure::from);
     let own = agree(comm, own, 0)?;
-    share(comm, own.as_ref()).map_err(failure)
+    Ok(share(comm, own.as_ref())?)
 }
 
 /// Reads a model that laneway_save_model or `laneway model fit -o` wrote; laneway_free_model gives
@@ -86,7 +87,7 @@ pub unsafe extern "C" fn laneway_load_model(file: *const c_char, out: *mut *mut 
             let what = format!("{file} cannot be read");
             Failure::environment(what, error.to_string(), "a file of laneway_save_model")
         })?;
-        let fitted = Fitted::load(file, &text).map_err(failure)?;
+        let fitted = Fitted::load(file, &text)?;
         let holds = demanded(&fitted);
         // SAFETY: there is room for it, as the caller promises, and it is not NULL.
         unsafe { *out = Box::into_raw(Box::new(Model(fitted))) };
@@ -150,7 +151,7 @@ pub unsafe extern "C" fn laneway_predict(
             return Err(no_call(cause));
         }
         let schedule = found.schedule(&shape, &params).map_err(|refusal| no_call(refusal.0))?;
-        let prediction = model.0.predict(&*schedule).map_err(failure)?;
+        let prediction = model.0.predict(&*schedule)?;
         let ends = prediction.interval.map_or([f64::NAN; 2], |ends| [ends.low, ends.high]);
         let figures = [prediction.seconds, ends[0], ends[1]];
         for (to, figure) in [seconds, low, high].into_iter().zip(figures) {
@@ -207,11 +208,4 @@ fn demanded(fitted: &Fitted) -> Result<(), Failure> {
         format!("it is {:.1} % off for {}", 100.0 * quality.worst, quality.worst_of),
         "another model",
     ))
-}
-
-fn failure(error: ModelError) -> Failure {
-    match error {
-        ModelError::Comm(error) => broken(error),
-        other => other.failure(),
-    }
 }

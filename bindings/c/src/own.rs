@@ -6,12 +6,13 @@
 
 use std::ffi::{c_char, c_double, c_int, c_longlong, c_void};
 
-use laneway_core::{Comm, CommError, Exit, Failure};
+use laneway_core::{Comm, CommError};
 use laneway_measure::p2p::Places;
 use laneway_mpi::MpiComm;
 
 use crate::arguments::{Figures, Manner, length, refused, word};
 use crate::content::{BACKGROUND, Content, fill};
+use crate::failure::{Exit, Failure};
 use crate::flags::measured;
 use crate::measure::{adopted, memory_for, point, verdict};
 use crate::together::{agree, mark_of};

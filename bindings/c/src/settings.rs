@@ -3,13 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_char, c_int};
 
-use laneway_core::{Failure, Rank};
+use laneway_core::Rank;
 use laneway_measure::clock::TRIPS;
 use laneway_measure::p2p::Cache;
 use laneway_measure::timing::{Confirmation, Series};
 use laneway_measure::{Isolation, Procedure};
 
 use crate::arguments::{refused, word};
+use crate::failure::Failure;
 use crate::last_error::answer;
 use crate::together::mark_of;
 

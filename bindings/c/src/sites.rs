@@ -4,14 +4,15 @@ use std::any::Any;
 use std::ffi::{c_char, c_double, c_int};
 use std::rc::Rc;
 
-use laneway_core::{Comm, Failure, Shape};
+use laneway_core::{Comm, Shape};
 use laneway_mpi::MpiComm;
-use laneway_sites::{PlaceError, Placed};
+use laneway_sites::Placed;
 
 use crate::arguments::{collective, refused, word};
+use crate::failure::Failure;
 use crate::last_error::answer;
 use crate::measure::adopted;
-use crate::together::{agree, broken};
+use crate::together::agree;
 
 /// Collective over `comm`: says on which hosts of a platform its ranks are, so that laneway_call
 /// takes the algorithm "chosen". The platform is a file, or a generator as "two-sites:8x8"; that
@@ -30,7 +31,7 @@ pub unsafe extern "C" fn laneway_place_ranks(comm: c_int, platform: *const c_cha
         adopted(comm, |ranks| {
             // No rank may wait for one that cannot read its word.
             let platform = agree(ranks, platform, 0)?;
-            let placed = Placed::find(ranks, platform).map_err(failure)?;
+            let placed = Placed::find(ranks, platform)?;
             ranks.keep(placed.map(|placed| Rc::new(placed) as Rc<dyn Any>));
             Ok(())
         })
@@ -100,17 +101,4 @@ pub fn placed(comm: &MpiComm) -> Result<Rc<Placed>, Failure> {
 
 fn no_choice(cause: String) -> Failure {
     refused("nothing can be chosen for this call", cause, "another root or size")
-}
-
-fn failure(error: PlaceError) -> Failure {
-    match error {
-        PlaceError::Refused(failure) => failure,
-        PlaceError::UnknownHost { host, platform } => {
-            let what = format!("the site of host `{host}` is unknown");
-            let cause = format!("{platform} has no host of that name");
-            refused(&what, cause, "a platform with the hosts of these ranks")
-        }
-        PlaceError::Comm(error) => broken(error),
-        other => refused("where the ranks are", other.to_string(), "another platform"),
-    }
 }

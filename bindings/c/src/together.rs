@@ -1,7 +1,9 @@
 //! Ranks agree: what one of them refuses all refuse, so that none is left waiting for it.
 
-use laneway_core::{Comm, CommError, Exit, Failure};
+use laneway_core::{Comm, CommError};
 use laneway_measure::talk::{broadcast, gather};
+
+use crate::failure::{Exit, Failure};
 
 /// A communicator that could not go on.
 pub fn broken(error: CommError) -> Failure {

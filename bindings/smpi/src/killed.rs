@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::panic::PanicHookInfo;
 
-use laneway_core::{Exit, Failure};
+use laneway_cli::failure::{Exit, Failure};
 
 /// What Rust says of an exception that comes from outside.
 const FOREIGN: &str = "panic in a function that cannot unwind";

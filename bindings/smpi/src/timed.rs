@@ -18,10 +18,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::sync::Arc;
 
+use laneway_cli::failure::{Exit, Failure};
 use laneway_coll::messages::{Message, Messages};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::units::parse_size;
-use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Exit, Failure};
+use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec};
 use laneway_core::{Placement, Rank, ReduceOp, Reduction, Schedule, Shape, talk};
 use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
@@ -48,7 +49,7 @@ enum Plan {
 /// Runs a plan on this rank; rank 0 prints lines of CSV.
 pub fn run(args: &[OsString]) -> u8 {
     let exit = plan(args).and_then(|plan| {
-        let comm = laneway_mpi::init(None).map_err(laneway_mpi::MpiError::into_failure)?;
+        let comm = laneway_mpi::init(None)?;
         timed(&comm, &plan).map_err(|error| {
             let what = format!("rank {} cannot continue", comm.rank());
             let failure = Failure::environment(what, error.to_string(), "");
@@ -61,7 +62,7 @@ pub fn run(args: &[OsString]) -> u8 {
         Ok(()) => Exit::Done as u8,
         Err(failure) => {
             let _ = writeln!(std::io::stderr(), "{failure}");
-            failure.exit as u8
+            failure.exit() as u8
         }
     }
 }

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use laneway_core::error::nearest;
 use laneway_core::units::counted;
-use laneway_core::{Comm, CommError, Exit, Failure};
-use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
+use laneway_core::{Comm, CommError};
+use laneway_local::{Launch, MOST_RANKS, Transport};
 use laneway_measure::cores::Cores;
 use laneway_measure::{Crowd, crowded};
-use laneway_mpi::MpiError;
-use laneway_sim::platform::{Fault, GENERATORS, Platform, PlatformError};
+use laneway_sim::platform::{GENERATORS, Platform};
 use laneway_sim::{Program, SimError};
 
+use crate::error::{Alone, BackendError};
 use crate::handshake;
 use crate::hosts::{self, Network};
-use crate::part::{Part, RankError, conclude, end_run};
+use crate::part::{Fatal, Part, RankError, conclude, end_run};
 
 /// What the ranks of a run are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,6 @@ pub enum Notice {
         /// Its number.
         signal: i32,
     },
-    /// A rank cannot go on. What it returns, or the end of the run, follows.
-    Failed(Failure),
 }
 
 impl fmt::Display for Notice {
@@ -68,20 +66,8 @@ impl fmt::Display for Notice {
             Notice::UsualRanks(ranks) => write!(f, "{} on this machine", counted(*ranks, "rank")),
             Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
             Notice::Interrupted { signal } => write!(f, "interrupted by signal {signal}"),
-            Notice::Failed(failure) => write!(f, "{failure}"),
         }
     }
-}
-
-/// How a run ended on this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// As its parts said.
-    Exit(Exit),
-    /// The ranks that this process started ended with another code: 128 and a signal's number, as
-    /// shells count, if that interrupted them. A program ends with this code.
-    Code(i32),
 }
 
 /// What carries the messages.
@@ -116,16 +102,14 @@ impl Default for Backend {
 
 /// The backend of a name: `local`, `local:shm`, `local:unix`, `local:tcp`, `net`, `net:eth0,eth1`,
 /// `mpi`, `mpi:LIBRARY`, or `sim:PLATFORM`. Nothing is started yet.
-pub fn open(name: &str) -> Result<Backend, Failure> {
+pub fn open(name: &str) -> Result<Backend, BackendError> {
     let (kind, detail) = match name.split_once(':') {
         Some((kind, detail)) => (kind, Some(detail)),
         None => (name, None),
     };
     let kind = match (kind, detail) {
         ("local", None) => Kind::Local(Transport::default()),
-        ("local", Some(transport)) => {
-            Kind::Local(transport.parse().map_err(LocalError::into_failure)?)
-        }
+        ("local", Some(transport)) => Kind::Local(transport.parse()?),
         ("net", devices) => {
             let devices = devices.map(|text| text.split(',').map(str::to_string).collect());
             Kind::Net(Network { devices: devices.unwrap_or_default(), ..Network::default() })
@@ -133,31 +117,27 @@ pub fn open(name: &str) -> Result<Backend, Failure> {
         ("mpi", library) => Kind::Mpi(library.map(PathBuf::from)),
         ("sim", Some(platform)) => Kind::Sim(platform.to_string()),
         _ => {
-            let cause = "the backends are local[:shm|unix|tcp], net[:DEV,DEV], mpi[:LIBRARY] and \
-                         sim:PLATFORM";
-            let what = format!("unknown backend `{name}`");
-            return Err(Failure::usage(what, cause, similar(name)));
+            return Err(BackendError::Unknown { name: name.into(), similar: similar(name) });
         }
     };
     Ok(Backend::of(kind))
 }
 
 /// The backend that an unknown name may stand for.
-fn similar(name: &str) -> String {
+fn similar(name: &str) -> Option<String> {
     let word = name.split([':', ',']).next().unwrap_or(name);
     if word.parse::<Transport>().is_ok() {
-        return format!("local:{word}");
+        return Some(format!("local:{word}"));
     }
     if GENERATORS.iter().any(|generator| generator.name == word) {
-        return format!("sim:{name}");
+        return Some(format!("sim:{name}"));
     }
     let known = ["local", "net", "mpi", "sim"];
-    match nearest(word, known) {
-        Some("local") => "local:shm".into(),
-        Some("sim") => "sim:cluster:16".into(),
-        Some(near) => near.into(),
-        None => "local:shm, mpi, or sim:cluster:16".into(),
-    }
+    Some(match nearest(word, known)? {
+        "local" => "local:shm".into(),
+        "sim" => "sim:cluster:16".into(),
+        near => near.into(),
+    })
 }
 
 /// Whether this process was started as a rank by laneway itself.
@@ -231,46 +211,45 @@ impl Backend {
             }
     }
 
-    /// Runs a part on every rank. This process becomes one of the ranks, starts them and waits for
-    /// them, or is all of them.
-    pub fn run(&self, part: Part) -> Result<Outcome, Failure> {
-        if let Some(comm) = laneway_local::attach().map_err(LocalError::into_failure)? {
-            return Ok(Outcome::Exit(self.perform(&comm, part)));
+    /// Runs a part on every rank, and gives the exit code of this process. It becomes one of the
+    /// ranks, starts them and waits for them, or is all of them. Codes above 128 are signals that
+    /// have ended the ranks, as shells count.
+    pub fn run<E: Fatal>(&self, part: Part<E>) -> Result<u8, BackendError> {
+        if let Some(comm) = laneway_local::attach()? {
+            return Ok(self.perform(&comm, part));
         }
-        let attached = laneway_ranks::attach().map_err(laneway_ranks::RanksError::into_failure)?;
-        if let Some(comm) = attached {
-            return Ok(Outcome::Exit(self.perform_apart(&comm, part)));
+        if let Some(comm) = laneway_ranks::attach()? {
+            return Ok(self.perform_apart(&comm, part));
         }
         if !matches!(self.kind, Kind::Local(_)) {
             laneway_mpi::refuse_unjoined_task()?;
         }
         match &self.kind {
-            Kind::Mpi(library) => self.run_mpi(library.clone(), part).map(Outcome::Exit),
+            Kind::Mpi(library) => self.run_mpi(library.clone(), part),
             Kind::Sim(platform) => self.simulate(platform, part),
             Kind::Net(network) => {
-                refuse_in_simulation("the net backend starts real processes")?;
+                refuse_in_simulation("net")?;
                 hosts::refuse_launched()?;
                 network.launch(self.ranks, || self.usual_ranks()).map(|code| self.ended(code))
             }
-            Kind::Usual if laneway_mpi::launched().is_some() => {
-                self.run_mpi(None, part).map(Outcome::Exit)
-            }
+            Kind::Usual if laneway_mpi::launched().is_some() => self.run_mpi(None, part),
             Kind::Local(transport) => self.launch(*transport),
             Kind::Usual => self.launch(Transport::default()),
         }
     }
 
     /// What one rank does of a run, from its beginning to its end.
-    fn perform(&self, comm: &dyn Comm, part: Part) -> Exit {
+    fn perform<E: Fatal>(&self, comm: &dyn Comm, part: Part<E>) -> u8 {
         if let Err(error) = laneway_local::wait_limit() {
-            return conclude(comm, Err(error.into_failure().into()), self.notify);
+            let error = E::from(error.into());
+            return conclude(comm, Err(RankError::Failure(error)));
         }
         let warned = match self.purpose {
             Purpose::Measuring => self.warn_of_crowd(comm),
             Purpose::Checking => Ok(()),
         };
         let done = warned.map_err(RankError::from).and_then(|()| part(comm));
-        conclude(comm, done, self.notify)
+        conclude(comm, done)
     }
 
     /// Collective: rank 0 says so where more ranks than cores are on a host.
@@ -282,46 +261,35 @@ impl Backend {
     }
 
     /// Ranks of several hosts first see that all of them run the same program.
-    fn perform_apart(&self, comm: &dyn Comm, part: Part) -> Exit {
+    fn perform_apart<E: Fatal>(&self, comm: &dyn Comm, part: Part<E>) -> u8 {
         if comm.clock().is_global() {
             return self.perform(comm, part);
         }
         match handshake::same_program(comm) {
             Ok(None) => self.perform(comm, part),
-            Ok(Some(failure)) => conclude(comm, Err(failure.into()), self.notify),
-            Err(error) => end_run(comm, error, self.notify),
+            Ok(Some(error)) => conclude(comm, Err(RankError::Failure(E::from(error)))),
+            Err(error) => end_run::<E>(comm, error),
         }
     }
 
     /// All ranks are coroutines of this process, in virtual time.
-    fn simulate(&self, spec: &str, part: Part) -> Result<Outcome, Failure> {
+    fn simulate<E: Fatal>(&self, spec: &str, part: Part<E>) -> Result<u8, BackendError> {
         if laneway_mpi::launched().is_some() {
-            let what = "a simulation needs no launcher";
-            let cause = "a launcher started several processes, and each would simulate all ranks";
-            return Err(Failure::usage(what, cause, "the same command without the launcher"));
+            return Err(BackendError::Launched(Alone::Simulation));
         }
-        let platform = Platform::read(spec).map_err(no_platform)?;
+        let platform = Platform::read(spec)?;
         let hosts = platform.hosts();
-        let most = hosts.min(MOST_RANKS);
         let ranks = self.ranks.unwrap_or(hosts);
-        if ranks > most {
-            let what = format!("cannot simulate {ranks} ranks");
-            let cause = format!(
-                "{spec} has {}, and programs run on at most {MOST_RANKS}: here {most}",
-                counted(hosts, "host")
-            );
-            let schedules = format!("{most} ranks; a schedule alone is simulated on more");
-            return Err(Failure::usage(what, cause, schedules));
+        if ranks > hosts.min(MOST_RANKS) {
+            let platform = spec.to_string();
+            return Err(BackendError::TooManyRanks { asked: ranks, platform, hosts });
         }
         let ended = Program::new(&platform, ranks).run(|comm| self.perform(comm, part));
         match ended {
             // Rank 0 has the failures that all ranks know.
-            Ok(ended) => Ok(Outcome::Exit(ended.results.into_iter().next().unwrap_or(Exit::Done))),
-            Err(SimError::Aborted { code }) => Ok(outcome_of(code)),
-            Err(error) => {
-                let what = "the simulated ranks cannot continue";
-                Err(Failure::environment(what, error.to_string(), "another backend, or report it"))
-            }
+            Ok(ended) => Ok(ended.results.into_iter().next().unwrap_or(0)),
+            Err(SimError::Aborted { code }) => Ok(exit_code(code)),
+            Err(error) => Err(BackendError::Simulation(error)),
         }
     }
 
@@ -331,37 +299,39 @@ impl Backend {
         ranks
     }
 
-    fn launch(&self, transport: Transport) -> Result<Outcome, Failure> {
-        refuse_in_simulation("the local backend starts real processes")?;
+    fn launch(&self, transport: Transport) -> Result<u8, BackendError> {
+        refuse_in_simulation("local")?;
         let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
-        let code = Launch { ranks, transport, limit: None }.run();
-        code.map(|code| self.ended(code)).map_err(LocalError::into_failure)
+        let code = Launch { ranks, transport, limit: None }.run()?;
+        Ok(self.ended(code))
     }
 
-    /// The exit of the ranks that this process had started.
-    fn ended(&self, code: i32) -> Outcome {
+    /// The exit code of the ranks that this process had started.
+    fn ended(&self, code: i32) -> u8 {
         if code > SIGNALLED {
             (self.notify)(&Notice::Interrupted { signal: code - SIGNALLED });
         }
-        outcome_of(code)
+        exit_code(code)
     }
 
-    fn run_mpi(&self, library: Option<PathBuf>, part: Part) -> Result<Exit, Failure> {
-        let world = laneway_mpi::init(library.as_deref()).map_err(MpiError::into_failure)?;
-        let size = world.size();
+    fn run_mpi<E: Fatal>(
+        &self,
+        library: Option<PathBuf>,
+        part: Part<E>,
+    ) -> Result<u8, BackendError> {
+        let world = laneway_mpi::init(library.as_deref())?;
+        let started = world.size();
         let differs = handshake::same_program(&world).unwrap_or_else(|error| {
-            end_run(&world, error, self.notify);
+            end_run::<E>(&world, error);
         });
         let too_few = || {
-            let ranks = self.ranks.filter(|ranks| *ranks > size)?;
-            let cause = format!("the launcher started {size}");
-            let more = format!("mpirun -n {ranks} …");
-            Some(Failure::usage(format!("cannot use {ranks} ranks"), cause, more))
+            let asked = self.ranks.filter(|ranks| *ranks > started)?;
+            Some(BackendError::TooFewRanks { asked, started })
         };
-        if let Some(failure) = differs.or_else(too_few) {
-            return Ok(conclude(&world, Err(failure.into()), self.notify));
+        if let Some(error) = differs.or_else(too_few) {
+            return Ok(conclude(&world, Err(RankError::Failure(E::from(error)))));
         }
-        let Some(ranks) = self.ranks.filter(|&ranks| ranks < size) else {
+        let Some(ranks) = self.ranks.filter(|&ranks| ranks < started) else {
             return Ok(self.perform(&world, part));
         };
         let chosen = (world.rank() < ranks).then_some(0);
@@ -369,40 +339,25 @@ impl Backend {
         let first_ranks = world.split(chosen, world.rank());
         match first_ranks {
             Ok(Some(comm)) => Ok(self.perform(&*comm, part)),
-            Ok(None) => Ok(Exit::Done),
-            Err(error) => end_run(&world, error, self.notify),
+            Ok(None) => Ok(0),
+            Err(error) => end_run::<E>(&world, error),
         }
     }
 }
 
-fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
+fn refuse_in_simulation(backend: &'static str) -> Result<(), BackendError> {
     if !laneway_mpi::is_simulated() {
         return Ok(());
     }
-    let what = "a simulated rank cannot start processes";
-    let cause = format!("{cause}, and this process is a simulation");
-    Err(Failure::usage(what, cause, "the backend mpi, or the same program without smpirun"))
+    Err(BackendError::Simulated(backend))
 }
 
 /// Codes above this stand for signals.
 const SIGNALLED: i32 = 128;
 
-/// What an exit code means.
-fn outcome_of(code: i32) -> Outcome {
-    let all = [Exit::Done, Exit::Gate, Exit::Usage, Exit::Environment, Exit::Precision];
-    let exit = all.into_iter().find(|exit| *exit as i32 == code);
-    exit.map_or(Outcome::Code(code), Outcome::Exit)
-}
-
-/// What to try instead of a platform that is none is a backend.
-fn no_platform(error: PlatformError) -> Failure {
-    let is_unknown =
-        matches!(error.fault, Fault::Unknown | Fault::Missing | Fault::Syntax | Fault::Size);
-    let mut failure = error.into_failure();
-    if is_unknown {
-        failure.try_this.insert_str(0, "sim:");
-    }
-    failure
+/// What a process passes on of a number: the lowest byte, as the system does.
+fn exit_code(code: i32) -> u8 {
+    code as u8
 }
 
 #[cfg(test)]
@@ -418,8 +373,9 @@ mod tests {
             ("two-sites:4x4", "sim:two-sites:4x4"),
             ("mpj", "mpi"),
         ] {
-            let failure = open(typed).map(|_| ()).expect_err("no such backend");
-            assert_eq!(failure.try_this, advised, "{typed}");
+            let error = open(typed).map(|_| ()).expect_err("no such backend");
+            let BackendError::Unknown { similar, .. } = error else { panic!("{error}") };
+            assert_eq!(similar.as_deref(), Some(advised), "{typed}");
             assert!(open(advised).is_ok(), "{advised}");
         }
     }

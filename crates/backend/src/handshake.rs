@@ -3,18 +3,17 @@
 use std::io::Read;
 
 use laneway_core::talk::{broadcast_text, objection};
-use laneway_core::{Comm, CommError, Failure};
+use laneway_core::{Comm, CommError};
+
+use crate::BackendError;
 
 /// Collective: refuses a run whose ranks are not one and the same program.
-pub fn same_program(comm: &dyn Comm) -> Result<Option<Failure>, CommError> {
+pub fn same_program(comm: &dyn Comm) -> Result<Option<BackendError>, CommError> {
     let mine = identity();
     let first = broadcast_text(comm, &mine)?;
     let differs = || format!("rank {} is {mine}, rank 0 is {first}", comm.rank());
     let objection = objection(comm, (first != mine).then(differs))?;
-    Ok(objection.map(|cause| {
-        let what = "the ranks run different versions of laneway";
-        Failure::environment(what, cause, "install the same binary on every node")
-    }))
+    Ok(objection.map(|cause| BackendError::Versions { cause }))
 }
 /// Version and a fingerprint of the file that runs.
 fn identity() -> String {

@@ -3,8 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use laneway_core::{Exit, Failure, node_list};
+use laneway_core::node_list;
 use laneway_ranks::{Host, Launch, MOST_RANKS, RanksError, Starter, parse_hosts, read_hostfile};
+
+use crate::error::{Alone, BackendError};
 
 /// Where the hosts of ranks are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,16 +41,15 @@ impl HostSource {
         }
     }
 
-    fn hosts(&self) -> Result<Vec<Host>, Failure> {
-        let hosts = match self {
+    fn hosts(&self) -> Result<Vec<Host>, RanksError> {
+        match self {
             HostSource::Here => Ok(Vec::new()),
             HostSource::List(text) => parse_hosts(text),
             HostSource::File(file) => read_hostfile(Path::new(file)),
             HostSource::Slurm { nodes, tasks } => {
                 of_slurm(nodes, tasks).map_err(|why| RanksError::Hosts { text: nodes.clone(), why })
             }
-        };
-        hosts.map_err(RanksError::into_failure)
+        }
     }
 }
 
@@ -107,7 +108,7 @@ impl Network {
         &self,
         ranks: Option<u32>,
         usual: impl FnOnce() -> u32,
-    ) -> Result<i32, Failure> {
+    ) -> Result<i32, BackendError> {
         refuse_srun_alone(self.starter)?;
         let hosts = self.hosts.hosts()?;
         let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.slots));
@@ -116,34 +117,28 @@ impl Network {
             None if hosts.is_empty() => usual(),
             None => slots,
         };
-        let limit = laneway_local::wait_limit().map_err(|error| error.into_failure())?;
+        let limit = laneway_local::wait_limit()?;
         let (devices, starter) = (self.devices.clone(), self.starter);
         let (connections, spread) = (self.connections, self.spread);
         let launch = Launch { ranks, hosts, devices, starter, connections, spread, limit };
-        launch.run().map_err(RanksError::into_failure)
+        Ok(launch.run()?)
     }
 }
 
 /// Outside an allocation srun would ask for one of its own for each rank, or wait for it.
-fn refuse_srun_alone(starter: Starter) -> Result<(), Failure> {
+fn refuse_srun_alone(starter: Starter) -> Result<(), BackendError> {
     let allocated = ["SLURM_JOB_ID", "SLURM_JOBID"].iter().any(|n| std::env::var_os(n).is_some());
     if starter != Starter::Srun || allocated {
         return Ok(());
     }
-    let what = "srun starts ranks within an allocation of Slurm alone";
-    let cause = "this process is in none: SLURM_JOB_ID is not set";
-    Err(Failure::environment(what, cause, "the same command in a job, or under salloc"))
+    Err(BackendError::NoAllocation)
 }
 
 /// A rank that Slurm, or an MPI, has started cannot start others.
-pub(crate) fn refuse_launched() -> Result<(), Failure> {
+pub(crate) fn refuse_launched() -> Result<(), BackendError> {
     match laneway_mpi::launched() {
         None => Ok(()),
-        Some(_) => {
-            let cause = "a launcher started several processes, and each would start all ranks";
-            let again = "the same command without the launcher";
-            Err(Failure::new(Exit::Usage, "the net backend needs no launcher", cause, again))
-        }
+        Some(_) => Err(BackendError::Launched(Alone::Net)),
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::bytes::{self, Case, Group, Plan, Tally};
 use laneway_core::units::{counted, format_size};
-use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
+use laneway_core::{Collective, Comm, Document, Placement, Row, Shape, talk};
 
+use crate::advice;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::placed::{self, Placed};
 use crate::progress::Progress;
@@ -78,7 +80,7 @@ fn checked(
     output: &Output,
 ) -> Result<Exit, RankError> {
     let printing = comm.rank() == 0;
-    let placed = Placed::pretend(comm, sites).map_err(placed::refused)?;
+    let placed = Placed::pretend(comm, sites).map_err(advice::sites::place_error)?;
     let watchdog = Watchdog::new(comm);
     let shape = Shape::new(Collective::Bcast, comm.size(), 1);
     let native = comm.has_native(&shape);

@@ -2,12 +2,13 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::counted;
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_report::Extent;
 use laneway_report::compare::{Outliers, Point, Rule, Verdict, compare};
 
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
-use crate::report::load;
+use crate::report::{ROWS, load};
 use crate::words::{LEVELS, share};
 
 pub fn command() -> Command {
@@ -66,7 +67,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let threshold = share("threshold", text("threshold"), THRESHOLDS, "5%")?;
     let level = share("level", text("level"), LEVELS, "95%")?;
     let output = Output::from(matches)?;
-    let (old, new) = (load(text("old"))?, load(text("new"))?);
+    let (old, new) = (load(text("old"), ROWS)?, load(text("new"), ROWS)?);
     let allow_missing = matches.get_flag("allow-missing");
     let rule = Rule { threshold, level, allow_missing };
     let found = compare(&old, &new, &rule).map_err(|nothing| {

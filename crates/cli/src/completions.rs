@@ -4,11 +4,12 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
-use laneway_core::{Collective, Exit, Failure};
+use laneway_core::Collective;
 use laneway_model::ModelKind;
 use laneway_sim::platform::GENERATORS;
-use laneway_topo::engines::ENGINES;
+use laneway_topo::routing::engines::ENGINES;
 
+use crate::failure::{Exit, Failure};
 use crate::output;
 
 pub fn command() -> Command {

@@ -3,11 +3,12 @@
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{Counts, all};
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Document, Exit, Failure, Row};
+use laneway_core::{Collective, Document, Row};
 use laneway_measure::Method;
 use laneway_measure::flags::{FLAGS, Flag};
 use laneway_sim::platform::{GENERATORS, Generator};
 
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::{session, words};
 
@@ -139,10 +140,10 @@ fn topologies() -> Document {
 
 fn engines() -> Document {
     let native = Row::new().with("engine", "native").with("what", "the topology's own forwarding");
-    let row = |engine: &&laneway_topo::engines::Engine| {
+    let row = |engine: &&laneway_topo::routing::engines::Engine| {
         Row::new().with("engine", engine.name).with("what", engine.sentence)
     };
-    let others = laneway_topo::engines::ENGINES.iter().map(row);
+    let others = laneway_topo::routing::engines::ENGINES.iter().map(row);
     list("engines", std::iter::once(native).chain(others).collect())
 }
 

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use laneway_core::units::counted;
-use laneway_core::{Document, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_report::{Extent, journal, read};
 
+use crate::failure::Failure;
 use crate::output;
 
 /// The shortest time from one rendering to the next.

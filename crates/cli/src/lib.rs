@@ -6,9 +6,11 @@
 //! Every verb is one module with two functions: `command` says what it takes, `run` does it. All
 //! output goes through `output.rs`, every backend comes from `session.rs`. Begin with the table.
 
+mod advice;
 mod check;
 mod compare;
 mod completions;
+pub mod failure;
 mod info;
 mod journal;
 mod lab;
@@ -37,8 +39,9 @@ mod words;
 use std::ffi::OsString;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::Parsed;
 
 /// One verb of the command.
@@ -86,11 +89,12 @@ fn command() -> Command {
 /// that a person, a script or a launcher started. Called first.
 pub fn serve() -> Option<u8> {
     let done = laneway_lab::serve()?;
-    Some(done.map_or_else(|error| output::show(lab::failure(error)) as u8, |()| 0))
+    Some(done.map_or_else(|error| output::show(&lab::failure(error)) as u8, |()| 0))
 }
 
 /// Runs the command line `args`, the program's name first, and gives the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    laneway_mpi::set_last_words(|error| format!("{}\n", error.failure()));
     let code = output::parsed(command(), args).and_then(|parsed| match parsed {
         Parsed::Arguments(matches) => dispatch(VERBS, &matches),
         Parsed::Over(exit) => Ok(exit),

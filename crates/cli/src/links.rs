@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use laneway_core::{Failure, Row};
+use laneway_core::Row;
 use laneway_draw::links::{draw, page};
 use laneway_report::Format;
 use laneway_report::links::{self, LinkRecord, LinkUse};
 
+use crate::failure::Failure;
 use crate::output;
 
 /// A file that a record is written to.

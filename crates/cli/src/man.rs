@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 
+use crate::failure::{Exit, Failure};
 use crate::output;
 
 pub fn command() -> Command {

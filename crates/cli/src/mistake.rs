@@ -1,63 +1,49 @@
 //! A mistake on the command line in the form of every error: what is wrong, why, and something
 //! that can be typed instead.
 
+mod what;
+
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
-use laneway_core::Failure;
 use laneway_core::error::nearest;
 use laneway_measure::p2p::sweep::Experiment;
 
-use crate::words::known_collective;
+use what::{word, words};
 
-/// What the parser of numbers says, and what a person understands.
-const PLAIN_CAUSES: [(&str, &str); 3] = [
-    ("invalid digit found in string", "it is not a whole number"),
-    ("cannot parse integer from empty string", "it is empty"),
-    ("number too large to fit in target type", "the number is too large"),
-];
+use crate::failure::Failure;
+use crate::words::known_collective;
 
 /// Clap's error in our form; `args` is the command line, the program's name first.
 pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
-    let text = error.render().to_string();
-    let parts: Vec<&str> = text.split("\n\n").map(str::trim).collect();
-    let what = parts.first().copied().unwrap_or_default();
-    let what = what.strip_prefix("error: ").unwrap_or(what);
     let verb = Verb::of(command, args);
-    let (what, cause) = match what.split_once('\n').or_else(|| what.split_once("': ")) {
-        Some((what, cause)) => (what, cause.to_string()),
-        None => (what, verb.objection(error)),
-    };
-    let quote = if what.matches('\'').count() % 2 == 1 { "'" } else { "" };
-    let cause = cause.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    let plain = PLAIN_CAUSES.iter().find(|(raw, _)| cause == *raw);
-    let values = cause.strip_prefix("[possible values: ").and_then(|list| list.strip_suffix(']'));
-    let cause = match (plain, values) {
-        (Some((_, plain)), _) => plain.to_string(),
-        (None, Some(values)) => format!("the possible values are {values}"),
-        (None, None) => cause,
-    };
-    let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
-    // What clap would pass behind `--` is not a value of ours.
-    let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let try_this = with_flag(args, error).or_else(|| verb.with_option(args, error));
     let try_this = try_this.or_else(|| verb.longer(args, error)).or_else(|| verb.meant(error));
-    let try_this = try_this.or_else(|| tip.map(str::to_string));
-    let try_this = try_this.or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
-    Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
+    let try_this = try_this.or_else(|| similar(error)).or_else(|| verb.instead(error));
+    let try_this = try_this.unwrap_or_else(|| verb.help());
+    Failure::usage(what::what(error), what::cause(error, &verb.name), try_this)
 }
 
-/// Whether what a tip calls similar could be a typing error.
-fn is_near(what: &str, tip: &str) -> bool {
-    let quoted =
-        |text: &str| text.split('\'').nth(1).map(|name| name.trim_matches('-').to_string());
-    match (tip.contains("similar"), quoted(what), quoted(tip)) {
-        (true, Some(typed), Some(meant)) => {
-            let begins_alike = typed.chars().next() == meant.chars().next();
-            begins_alike && nearest(&typed, [meant.as_str()]).is_some()
+/// The option or value that may have been meant, as clap suggests it.
+fn similar(error: &Error) -> Option<String> {
+    let near = |typed: &str, meant: &str| {
+        let (typed, meant) = (typed.trim_matches('-'), meant.trim_matches('-'));
+        let begins_alike = typed.chars().next() == meant.chars().next();
+        begins_alike && nearest(typed, [meant]).is_some()
+    };
+    let first = |kind| words(error, kind).first();
+    match (first(ContextKind::SuggestedArg), first(ContextKind::SuggestedValue)) {
+        (Some(meant), _) => {
+            let typed = word(error, ContextKind::InvalidArg)?;
+            near(typed, meant).then(|| meant.clone())
         }
-        _ => true,
+        (None, Some(meant)) => {
+            let typed = word(error, ContextKind::InvalidValue)?;
+            let given = |option: String| format!("{option} {meant}");
+            near(typed, meant).then(|| option(error).map_or_else(|| meant.clone(), given))
+        }
+        (None, None) => None,
     }
 }
 
@@ -95,22 +81,6 @@ impl<'a> Verb<'a> {
 
     fn help(&self) -> String {
         format!("{} --help", self.name)
-    }
-
-    /// Why clap refuses what it gives no reason for.
-    fn objection(&self, error: &Error) -> String {
-        let word = match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(word)) => word.as_str(),
-            _ => "",
-        };
-        match error.kind() {
-            ErrorKind::UnknownArgument if word.starts_with('-') => {
-                format!("`{}` has no such option", self.name)
-            }
-            ErrorKind::UnknownArgument => format!("`{}` takes no such word", self.name),
-            ErrorKind::InvalidSubcommand => format!("`{}` has no such verb", self.name),
-            _ => "the command line is invalid".to_string(),
-        }
     }
 
     /// What was typed with the words that belong before an operation, a pattern or a verb of
@@ -247,7 +217,9 @@ mod tests {
         let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         let command = crate::command();
         let error = command.clone().try_get_matches_from(&args).expect_err("a mistake");
-        let try_this = failure(&command, &args, &error).try_this;
+        let failure = failure(&command, &args, &error).to_string();
+        let (_, try_this) = failure.split_once("\ntry:   ").expect("something to try");
+        let try_this = try_this.to_string();
         if try_this.starts_with("laneway ") && !try_this.ends_with("--help") {
             let args = try_this.split_whitespace();
             command.try_get_matches_from(args).expect("what is advised is taken");
@@ -283,7 +255,8 @@ mod tests {
         ] {
             assert_eq!(try_line(typed), advised, "{typed}");
         }
-        assert!(try_line("laneway measure coll bcast --szies 8").contains("--sizes"));
+        assert_eq!(try_line("laneway measure coll bcast --szies 8"), "--sizes");
+        assert_eq!(try_line("laneway measure coll bcast --format jsno"), "--format json");
     }
 
     #[test]
@@ -295,9 +268,9 @@ mod tests {
             let args = ["laneway", "sim", "bcast", option, "x"].map(OsString::from);
             let command = crate::command();
             let error = command.clone().try_get_matches_from(&args).expect_err("a mistake");
-            let failure = failure(&command, &args, &error);
-            assert!(failure.what.starts_with(what), "{failure}");
-            assert!(failure.cause.starts_with(cause), "{failure}");
+            let failure = failure(&command, &args, &error).to_string();
+            assert!(failure.starts_with(&format!("error: {what}")), "{failure}");
+            assert!(failure.contains(&format!("\ncause: {cause}")), "{failure}");
         }
     }
 }

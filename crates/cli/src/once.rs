@@ -1,90 +1,34 @@
-//! One error for all ranks that a launcher started and that fail alike, before they know of each
-//! other.
+//! Errors of ranks that a launcher started, before they know of each other.
 //!
-//! The process that prints an error holds a name for a while, made of the error and of the
-//! launcher's process on this host; another that fails with the same error there sees that the name
-//! is taken, stays silent, and ends after it: many launchers end all ranks with the first.
+//! Launchers end all ranks with the first that fails, so that no rank can wait for another to
+//! report an error: what each prints is complete. Rank 0 prints it as any command does. Another
+//! rank, which may have an error of its own, prints a line that begins with its number.
 
-use std::io::{ErrorKind, Read};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::os::unix::process::parent_id;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::io::Write;
 
-use laneway_core::{Exit, Failure};
-
+use crate::failure::{Exit, Failure};
 use crate::output;
 
-/// How long a rank leaves the word to rank 0, which mostly fails alike.
-const TURN: Duration = Duration::from_secs(2);
-/// How often it looks whether the error was printed.
-const LOOK: Duration = Duration::from_millis(20);
-/// How long who tells an error holds its name: ranks do not fail at one instant.
-const HELD: Duration = Duration::from_secs(1);
-
-/// Shows a failure that came before the ranks knew of each other. All have the same command line,
-/// and rank 0 prints what is wrong with it. What this machine lacks others may have: a rank whose
-/// error no other prints does so itself.
+/// Shows a failure of a process that may be a rank. All ranks have the same command line: rank 0
+/// alone reports what is wrong with it.
 pub fn show(failure: Failure) -> Exit {
-    let Some(rank) = laneway_mpi::launched_rank() else { return output::show(failure) };
-    match failure.exit {
-        Exit::Usage if rank > 0 => failure.exit,
-        Exit::Usage => output::show(failure),
-        _ => show_alike(rank, failure),
-    }
-}
-
-fn show_alike(rank: u32, failure: Failure) -> Exit {
-    let name = name_of(&failure.to_string(), parent_id());
-    let begun = Instant::now();
-    while rank > 0 && begun.elapsed() < TURN {
-        if let Some(teller) = hear(&name) {
-            await_end(teller);
-            return failure.exit;
+    match laneway_mpi::launched_rank().filter(|rank| *rank > 0) {
+        None => output::show(&failure),
+        Some(_) if failure.exit() == Exit::Usage => failure.exit(),
+        Some(rank) => {
+            // At once, so that what other ranks print does not come between.
+            let line = format!("{}\n", line(rank, &failure));
+            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+            failure.exit()
         }
-        sleep(LOOK);
     }
-    let Some(held) = claim(&name) else {
-        hear(&name).into_iter().for_each(await_end);
-        return failure.exit;
-    };
-    let exit = output::show(failure);
-    sleep(HELD);
-    drop(held);
-    exit
 }
 
-/// The name of an error among the ranks that one process of a launcher has started.
-fn name_of(error: &str, launcher: u32) -> String {
-    // FNV-1a: to tell errors apart, not to resist forgery.
-    let hash = error.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    });
-    format!("laneway-error-{launcher}-{hash:016x}")
-}
-
-fn address(name: &str) -> std::io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(name)
-}
-
-/// The holder of a name, if there is one.
-fn hear(name: &str) -> Option<UnixStream> {
-    address(name).and_then(|address| UnixStream::connect_addr(&address)).ok()
-}
-
-/// Waits until a name is let go.
-fn await_end(mut teller: UnixStream) {
-    // Nothing is ever written: it ends with who holds the name, or when that takes too long.
-    let _ = teller.set_read_timeout(Some(TURN)).and_then(|()| teller.read(&mut [0]));
-}
-
-/// Takes a name; `None` if another process has it. Where names cannot be held each rank prints.
-fn claim(name: &str) -> Option<Option<UnixListener>> {
-    match address(name).and_then(|address| UnixListener::bind_addr(&address)) {
-        Ok(held) => Some(Some(held)),
-        Err(error) if error.kind() == ErrorKind::AddrInUse => None,
-        Err(_) => Some(None),
+/// A failure in one line, with the rank that has it.
+fn line(rank: u32, failure: &Failure) -> String {
+    match failure.advice() {
+        "" => format!("rank {rank}: {}", failure.brief()),
+        advice => format!("rank {rank}: {}; try {advice}", failure.brief()),
     }
 }
 
@@ -93,18 +37,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_held_by_one_until_it_is_let_go() {
-        let name = name_of("error: a test", std::process::id());
-        assert!(hear(&name).is_none());
-        let held = claim(&name).expect("the name is free");
-        let teller = hear(&name).expect("the name is held");
-        assert!(claim(&name).is_none());
-        assert!(claim(&name_of("error: another", std::process::id())).is_some());
-        let waiting = std::thread::spawn(|| await_end(teller));
-        sleep(LOOK);
-        assert!(!waiting.is_finished());
-        drop(held);
-        waiting.join().expect("it ends");
-        assert!(hear(&name).is_none() && claim(&name).is_some());
+    fn a_line_of_a_rank_says_all_of_its_error() {
+        let failure = Failure::environment("no such file", "it is\nnot there", "ls");
+        assert_eq!(line(3, &failure), "rank 3: no such file: it is not there; try ls");
+        let bare = Failure::environment("no such file", "", "");
+        assert_eq!(line(3, &bare), "rank 3: no such file");
     }
 }

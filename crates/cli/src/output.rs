@@ -9,11 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure};
+use laneway_core::Document;
 use laneway_draw::Format;
 use laneway_draw::html::{self, Picture};
 use laneway_report::{Run, table};
 
+use crate::failure::{Exit, Failure};
 use crate::journal::{self, Journal, Step};
 use crate::{mistake, progress};
 
@@ -323,18 +324,13 @@ pub fn note(text: &str) {
 }
 
 /// Shows a failure and gives its exit code.
-pub fn show(failure: Failure) -> Exit {
+pub fn show(failure: &Failure) -> Exit {
     progress::clear();
     let stderr = io::stderr();
     let width = width_of(&stderr).filter(|_| stderr.is_terminal());
     // At once, so that what other ranks say does not come between.
-    let _ = stderr.lock().write_all(folded(&failure, width).as_bytes());
-    failure.exit
-}
-
-/// Shows the failure of a rank that cannot go on.
-pub fn show_rank(failure: &Failure) {
-    let _ = writeln!(io::stderr(), "{failure}");
+    let _ = stderr.lock().write_all(folded(failure, width).as_bytes());
+    failure.exit()
 }
 
 /// A failure as wide as the terminal. What to try is broken only between the things to try:

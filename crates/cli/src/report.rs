@@ -7,11 +7,11 @@ use std::io::{IsTerminal, Read, stdout};
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 use laneway_draw::html;
 use laneway_report::compare::{Rule, compare};
 use laneway_report::{Extent, Run, read};
 
+use crate::failure::{Exit, Failure};
 use crate::{output, words};
 
 /// No measurement is longer, and a device that never ends would fill the memory.
@@ -64,7 +64,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     refuse_to_replace(target, &files)?;
     let mut runs = Vec::new();
     for (file, name) in files.iter().zip(name_runs(&files)) {
-        runs.push(Run { name, ..load(file)? });
+        runs.push(Run { name, ..load(file, ROWS)? });
     }
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| names.join(", "));
@@ -126,15 +126,17 @@ fn same_file(one: &str, other: &str) -> bool {
     place(one).is_some_and(|one| Some(one) == place(other))
 }
 
-/// A file of measurements, with at least one row.
-pub fn load(file: &str) -> Result<Run, Failure> {
-    const TRY: &str = "laneway measure coll bcast --ranks 2 --export rows.json, which writes one; \
-                       output of OSU and IMB is read too";
+/// What writes a file of measurements.
+pub const ROWS: &str = "laneway measure coll bcast --ranks 2 --export rows.json, which writes one; \
+                        output of OSU and IMB is read too";
+
+/// A file of measurements, with at least one row; `writers` says what writes such files.
+pub fn load(file: &str, writers: &str) -> Result<Run, Failure> {
     let unreadable = |error: std::io::Error| {
-        Failure::environment(format!("cannot read `{file}`"), error.to_string(), TRY)
+        Failure::environment(format!("cannot read `{file}`"), error.to_string(), writers)
     };
     let strange = |cause: String| {
-        Failure::usage(format!("`{file}` is not a file of measurements"), cause, TRY)
+        Failure::usage(format!("`{file}` is not a file of measurements"), cause, writers)
     };
     let mut bytes = Vec::new();
     let opened = File::open(words::file(file)).map_err(unreadable)?;

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Exit, Failure};
 use laneway_draw::Format;
 use laneway_draw::html::Picture;
 use laneway_papers::{
-    Judgement, Outcome, PAPERS, Paper, PaperError, Part, Reproduced, Request, document, draw,
-    path_migration,
+    Judgement, Outcome, PAPERS, Paper, Part, Reproduced, Request, document, draw, path_migration,
 };
 use laneway_report::table::wrap;
 
+use crate::advice;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::progress::Bar;
-use crate::{lab, path, words};
+use crate::{lab, words};
 
 /// Every paper, one after the other.
 const ALL: &str = "all";
@@ -177,7 +177,7 @@ fn reproduce(
         Err(error) if among_several => {
             Ok(Reproduced { paper, parts: vec![Part::not_measured(ALL, error)] })
         }
-        Err(error) => Err(failure(error)),
+        Err(error) => Err(advice::path::paper(error)),
     }
 }
 
@@ -242,23 +242,6 @@ fn draw_all(folder: &Path, all: &[Reproduced]) -> Result<(), Failure> {
     let drawn = all.first().map_or("", |one| one.paper.drawn);
     let cause = "none of these parts is a figure with curves or bars";
     Err(Failure::usage("nothing to draw", cause, format!("--part {drawn} --svg DIR")))
-}
-
-/// How an error of an experiment reaches a person.
-fn failure(error: PaperError) -> Failure {
-    let what = error.to_string();
-    match error {
-        PaperError::UnknownPart { .. } => {
-            let cause = "the help of the paper lists its parts";
-            Failure::usage(what, cause, "the same command without --part")
-        }
-        PaperError::Testbed(why) => {
-            Failure::environment("the testbed cannot be simulated", why, "report this")
-        }
-        PaperError::Drill(error) => path::drill::failure(error),
-        PaperError::Net(error) => path::reach::failure(error),
-        _ => Failure::environment(what, "the machine is too busy", "an idle machine"),
-    }
 }
 
 /// The drawings of a page, each with what must be known of it.

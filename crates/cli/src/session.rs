@@ -3,14 +3,21 @@
 mod net;
 
 use clap::{Arg, ArgMatches};
-use laneway_backend::{Backend, Notice, Outcome, Part, Purpose};
-use laneway_core::{Exit, Failure, Row};
+use laneway_backend::{Backend, Notice, Purpose};
+use laneway_core::{Comm, Row};
 use laneway_local::Transport;
 use laneway_measure::sizes;
 
+use crate::failure::{Exit, Failure};
 use crate::{journal, output, progress};
 
-pub use laneway_backend::{RankError, environment, is_rank};
+pub use laneway_backend::{environment, is_rank};
+
+/// Why a rank of this command stopped before its end.
+pub type RankError = laneway_backend::RankError<Failure>;
+
+/// What each rank does.
+pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
 
 /// The arguments of every verb that runs on ranks.
 pub fn args() -> Vec<Arg> {
@@ -95,17 +102,9 @@ pub fn local(transport: Transport, ranks: u32) -> Backend {
     Backend::local(transport).with_ranks(ranks).with_notices(print_notice)
 }
 
-/// The backend of a name; one that is unknown is answered with names of others.
-fn named(name: &str) -> Result<Backend, Failure> {
-    laneway_backend::open(name).map_err(|mut refused| {
-        refused.try_this.insert_str(0, "--backend ");
-        refused
-    })
-}
-
 fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Backend, Failure> {
     let name = matches.get_one::<String>("backend");
-    let backend = match name.map(|name| named(name)).transpose()? {
+    let backend = match name.map(|name| laneway_backend::open(name)).transpose()? {
         Some(backend) if backend.is_net() => {
             let devices = name.and_then(|name| name.strip_prefix("net:"));
             Backend::over_network(net::network(matches, devices)?)
@@ -123,7 +122,6 @@ fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result
 fn print_notice(notice: &Notice) {
     let advice = match notice {
         Notice::Interrupted { .. } => return journal::say_left(),
-        Notice::Failed(failure) => return output::show_rank(failure),
         Notice::UsualRanks(_) => "; --ranks N for another number".to_string(),
         Notice::Crowded { crowd, .. } if crowd.cores == 1 => String::new(),
         Notice::Crowded { crowd, ranks } if crowd.ranks < *ranks => {
@@ -142,22 +140,15 @@ pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
     if backend.starts_processes() {
         output::ensure_open()?;
     }
-    let ended = backend.run(part).map_err(|mut refused| {
-        if backend.starts_processes() {
-            journal::say_left();
-        }
-        // A platform that is none is answered with a backend.
-        if refused.try_this.starts_with("sim:") {
-            refused.try_this.insert_str(0, "--backend ");
-        }
-        refused
-    })?;
-    match ended {
-        Outcome::Exit(exit) => Ok(exit),
-        // Interrupted: this process ends as the ranks did.
-        Outcome::Code(code) => std::process::exit(code),
-        _ => Ok(Exit::Environment),
-    }
+    let code =
+        backend.run::<Failure>(&|comm| part(comm).map(|exit| exit as u8)).map_err(|error| {
+            if backend.starts_processes() {
+                journal::say_left();
+            }
+            Failure::from(error)
+        })?;
+    // Other codes are those of a signal that has ended the ranks: with it this process ends, too.
+    Ok(Exit::of(code).unwrap_or_else(|| std::process::exit(code.into())))
 }
 
 /// What `info env` says without ranks: this machine, and the MPI library that would be used.
@@ -165,7 +156,7 @@ pub fn alone(backend: &Backend) -> Result<Row, Failure> {
     let explicit = backend.mpi_library();
     let chosen = explicit.is_some() || std::env::var_os("LANEWAY_MPI").is_some();
     let row = laneway_backend::machine();
-    let threads = laneway_mpi::ThreadLevel::asked().map_err(laneway_mpi::MpiError::into_failure)?;
+    let threads = laneway_mpi::ThreadLevel::asked()?;
     match laneway_mpi::open(explicit.as_deref()) {
         Ok(found) => Ok(row
             .with("mpi", found.version)
@@ -174,7 +165,7 @@ pub fn alone(backend: &Backend) -> Result<Row, Failure> {
             .with("mpi_chosen", found.why)
             .with("thread_level_asked", threads.name())),
         // A library that was named must be one; that none is installed is only worth telling.
-        Err(error) if chosen => Err(error.into_failure()),
+        Err(error) if chosen => Err(error.into()),
         Err(error) => Ok(row.with("mpi", format!("none: {error}"))),
     }
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use laneway_core::{Comm, Exit, Failure};
+use laneway_backend::{BackendError, Fatal};
+use laneway_core::Comm;
 
-use crate::output::show;
+use crate::failure::Failure;
 
 /// Seconds without any progress after which a run is given up. A session has refused nonsense.
 fn limit_seconds() -> u64 {
@@ -37,11 +38,9 @@ impl Watchdog {
                 (idle, last) = if now == last { (idle + 1, now) } else { (0, now) };
                 // A little later than the backends' own limit, whose errors say more.
                 if idle > limit_seconds() + 5 {
-                    let what = format!("rank {rank} has waited for {idle} s");
-                    let cause = "a message did not arrive, or a process is stopped";
-                    let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
-                    show(Failure::environment(what, cause, longer));
-                    std::process::exit(Exit::Environment as i32);
+                    let failure = Failure::from(BackendError::Stalled { rank, seconds: idle });
+                    failure.show();
+                    std::process::exit(failure.code().into());
                 }
                 thread::sleep(Duration::from_secs(1));
             }

@@ -1,5 +1,5 @@
 //! The words that all of laneway shares: ranks, spans, schedules and the executor that walks them,
-//! the shape of a collective call, reductions, the traits [`Comm`] and [`Clock`], rows and errors.
+//! the shape of a collective call, reductions, the traits [`Comm`] and [`Clock`], and rows.
 //! Public API, with the crate `laneway`, which passes on what most programs need.
 //!
 //! It must never know a clock, a socket, a thread or an MPI: everything here is a pure function of
@@ -45,7 +45,6 @@ pub use blocks::{Blocks, Matrix};
 pub use buffers::Buffers;
 pub use clock::Clock;
 pub use comm::{Comm, CommError, Form, Meanwhile, Message, NativeCall, Queue, Tag, USER_TAGS};
-pub use error::{Exit, Failure};
 pub use exec::Exec;
 pub use observer::{Observer, Stage};
 pub use placement::{Location, Placement};

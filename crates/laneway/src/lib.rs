@@ -102,7 +102,7 @@ pub use laneway_sim::platform::{Platform, PlatformError};
 pub use laneway_sim::{Outcome, SimError, Simulation};
 pub use laneway_sites::{Candidate, Choice, ChoiceError};
 pub use laneway_stats::Interval;
-pub use laneway_topo::schedule::Named as MachineOrder;
+pub use laneway_topo::traffic::schedule::Named as MachineOrder;
 pub use laneway_topo::{
     Checked, Counted, Error as FabricError, Fabric, Machine, Table, Topology, Wiring, count,
 };

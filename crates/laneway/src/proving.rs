@@ -31,10 +31,10 @@ pub fn prove(shape: &Shape, schedule: &dyn Schedule) -> Result<Proof> {
 /// assert!(proved.holds() && proved.unreached() == 0);
 /// # Ok::<(), laneway::Error>(())
 /// ```
-pub fn prove_fabric(spec: &str, failed: &[&str]) -> Result<Checked> {
+pub fn prove_fabric(spec: &str, failed: &[&str]) -> Result<Checked<'static>> {
     /// What draws parts that are named by their kind alone.
     const SEED: u64 = 1;
     let machine = Machine::named(spec)?.fail(failed, SEED)?;
     let machine = if failed.is_empty() { machine } else { machine.route(None)? };
-    Ok(laneway_topo::check(&machine))
+    Ok(laneway_topo::check(&machine).into_owned())
 }

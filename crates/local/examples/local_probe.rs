@@ -3,38 +3,31 @@
 //! `local_probe TRANSPORT BATCHES SIZE...` prints one line for each size: the median over the
 //! batches of the half round-trip in microseconds, and the rate in one direction.
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use laneway_core::{Comm, CommError};
-use laneway_local::{Launch, LocalError, Transport, attach};
+use laneway_local::{Launch, Transport, attach};
 
 fn main() -> ExitCode {
     match run() {
         Ok(code) => ExitCode::from(code as u8),
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::from(failure.exit as u8)
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> Result<i32, laneway_core::Failure> {
+fn run() -> Result<i32, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (transport, batches, sizes) = parse(&arguments).ok_or_else(|| {
-        laneway_core::Failure::usage(
-            "local_probe does not understand its arguments",
-            "it takes a transport, a number of batches, and sizes in bytes",
-            "local_probe shm 101 8 4096 1048576",
-        )
-    })?;
-    let Some(comm) = attach().map_err(LocalError::into_failure)? else {
-        let launch = Launch { ranks: 2, transport, limit: None };
-        return launch.run().map_err(LocalError::into_failure);
+    let usage = "local_probe TRANSPORT BATCHES SIZE..., as local_probe shm 101 8 4096 1048576";
+    let (transport, batches, sizes) = parse(&arguments).ok_or(usage)?;
+    let Some(comm) = attach()? else {
+        return Ok(Launch { ranks: 2, transport, limit: None }.run()?);
     };
     for size in sizes {
-        let half = half_round_trip(&comm, size, batches).map_err(|error| {
-            laneway_core::Failure::environment("the ranks lost each other", error.to_string(), "")
-        })?;
+        let half = half_round_trip(&comm, size, batches)?;
         if comm.rank() == 0 {
             let rate = size as f64 / half / 1e9;
             println!("{size:>10} bytes  {:>10.3} us  {rate:>7.2} GB/s", half * 1e6);

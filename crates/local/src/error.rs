@@ -1,8 +1,8 @@
-//! Why a local run could not begin or go on, in words that a person can act on.
+//! Why a local run could not begin or go on, and what is known of the cause.
 
 use std::fmt;
 
-use laneway_core::{Failure, Rank};
+use laneway_core::Rank;
 
 /// More ranks than this would need more processes and memory than one machine gives with sense.
 pub const MOST_RANKS: u32 = 1024;
@@ -90,44 +90,27 @@ impl LocalError {
         LocalError::System { what: what.into(), error: error.to_string() }
     }
 
-    /// What the screen shows, and the exit code.
-    pub fn into_failure(self) -> Failure {
-        let what = self.to_string();
+    /// The cause, as far as it is known; the message says what failed.
+    pub fn cause(&self) -> String {
         match self {
-            LocalError::Ranks { .. } => Failure::usage(
-                what,
-                "each rank is a process with a ring of memory for every other rank",
-                format!("1 to {MOST_RANKS} ranks; for more, a cluster with an MPI"),
-            ),
-            LocalError::Transport { .. } => Failure::usage(
-                what,
-                "the local backend has the transports shm, unix and tcp",
-                "local:shm, local:unix, or local:tcp",
-            ),
-            LocalError::Variable { name, expected, .. } => {
-                Failure::usage(what, format!("{name} holds {expected}"), format!("unset {name}"))
+            LocalError::Ranks { .. } => {
+                "each rank is a process with a ring of memory for every other rank".into()
             }
-            LocalError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => Failure::environment(
-                what,
-                "the process was killed, possibly by the kernel's out-of-memory killer",
-                "fewer ranks or smaller messages; `dmesg` shows out-of-memory kills",
-            ),
-            LocalError::RankDied { .. } => Failure::environment(
-                what,
-                "the rank ended before the others did; its own error, if any, is printed above",
-                "the same command on one rank, to see whether the others matter",
-            ),
-            LocalError::RankLeft { .. } => Failure::environment(
-                what,
-                "it exited with code 0 while others waited for a message from it or to it",
-                "let every rank come to the end of the run; look for an early exit",
-            ),
-            LocalError::Spawn { error, .. } => {
-                Failure::environment(what, error, "fewer ranks, or a higher limit (ulimit -u)")
+            LocalError::Transport { .. } => {
+                "the local backend has the transports shm, unix and tcp".into()
             }
-            LocalError::System { error, .. } => {
-                Failure::environment(what, error, "the limits of this shell (ulimit -a)")
+            LocalError::Variable { name, expected, .. } => format!("{name} holds {expected}"),
+            LocalError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => {
+                "the process was killed, possibly by the kernel's out-of-memory killer".into()
             }
+            LocalError::RankDied { .. } => {
+                "the rank ended before the others did; its own error, if any, is printed above"
+                    .into()
+            }
+            LocalError::RankLeft { .. } => {
+                "it exited with code 0 while others waited for a message from it or to it".into()
+            }
+            LocalError::Spawn { error, .. } | LocalError::System { error, .. } => error.clone(),
         }
     }
 }
@@ -153,7 +136,6 @@ impl std::error::Error for LocalError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laneway_core::Exit;
 
     #[test]
     fn a_death_reads_as_a_person_would_say_it() {
@@ -163,11 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn usage_and_environment_have_their_exit_codes() {
-        assert_eq!(LocalError::Ranks { asked: 0 }.into_failure().exit, Exit::Usage);
+    fn an_error_says_what_failed_and_why() {
         let died = LocalError::RankDied { rank: 3, how: Death::Signal(9) };
-        let failure = died.into_failure();
-        assert_eq!(failure.exit, Exit::Environment);
-        assert_eq!(failure.what, "rank 3 died: killed by signal 9 (SIGKILL)");
+        assert_eq!(died.to_string(), "rank 3 died: killed by signal 9 (SIGKILL)");
+        assert!(died.cause().contains("out-of-memory"), "{}", died.cause());
     }
 }

@@ -121,7 +121,7 @@ fn program(comm: &dyn Comm) -> Result<bool, CommError> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let platform = Platform::read("mpiblib16").map_err(|error| error.into_failure())?;
+    let platform = Platform::read("mpiblib16")?;
     let ended = Program::new(&platform, platform.hosts()).run(program)?;
     let ranks = ended.results.len();
     let right: Vec<bool> = ended.results.into_iter().collect::<Result<_, _>>()?;

@@ -126,3 +126,6 @@ pub use point::{Measuring, Point, measure, truth};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};
 pub use truth::{Starts, TrueTimes, true_times};
+
+/// Why an observer could not keep what it was given: an error of the program.
+pub type SaveError = Box<dyn std::error::Error + Send + Sync>;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use laneway_core::{CommError, Exit, Failure};
+use laneway_core::CommError;
 use laneway_sim::SimError;
 
 /// Why there is no model or no prediction; the message of an error says what its fields are.
@@ -37,83 +37,65 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// With all that the screen shows.
-    pub fn failure(&self) -> Failure {
-        let usage = |what: &str, cause: String, hint: &str| Failure::usage(what, cause, hint);
+    /// What failed.
+    pub fn what(&self) -> String {
         match self {
-            ModelError::Missing { experiment } => usage(
-                "the model cannot be fitted",
-                format!("no {experiment} was measured"),
-                "estimate again with this experiment, or fit a model that does without it",
-            ),
-            ModelError::Sample { experiment, value } => usage(
-                "the model cannot be fitted",
-                format!("{experiment} took {value} s, which is not a time"),
-                "measure again; a clock that was set meanwhile gives such figures",
-            ),
-            ModelError::TooFewRanks { ranks, needed, experiment } => usage(
-                "too few ranks",
-                match ranks {
-                    1 => format!("{experiment} takes {needed} ranks, and there is 1"),
-                    _ => format!("{experiment} takes {needed} ranks, and there are {ranks}"),
-                },
-                "more ranks, or a model that needs pairs alone, such as Hockney's",
-            ),
-            ModelError::Sizes { why } => usage(
-                "nothing can be fitted to these sizes",
-                why.clone(),
-                "several sizes that differ, such as 4K,32K,256K",
-            ),
-            ModelError::Request { why } => {
-                usage("the estimation cannot begin", why.clone(), "see docs/model.md")
+            ModelError::Missing { .. } | ModelError::Sample { .. } => "the model cannot be fitted",
+            ModelError::TooFewRanks { .. } => "too few ranks",
+            ModelError::Sizes { .. } => "nothing can be fitted to these sizes",
+            ModelError::Request { .. } => "the estimation cannot begin",
+            ModelError::Budget { .. } => "the budget is spent",
+            ModelError::DoesNotHold { .. } => "the model does not hold here, and predicts nothing",
+            ModelError::Ranks { .. } => "the model is of another machine",
+            ModelError::File { name, line, .. } => return format!("{name}:{line}: not a model"),
+            ModelError::Refused { .. } => "no such call",
+            ModelError::Schedule(_) => "the schedule cannot be read",
+            ModelError::Comm(_) => "the estimation failed",
+        }
+        .into()
+    }
+
+    /// The cause.
+    pub fn cause(&self) -> String {
+        match self {
+            ModelError::Missing { experiment } => format!("no {experiment} was measured"),
+            ModelError::Sample { experiment, value } => {
+                format!("{experiment} took {value} s, which is not a time")
             }
-            ModelError::Budget { seconds, spent, before } => Failure::new(
-                Exit::Precision,
-                "the budget is spent",
-                format!("{spent:.3} s of {seconds:.3} s were over before {before}"),
-                "a larger budget, fewer or shorter sizes, or experiments in parallel",
-            ),
-            ModelError::DoesNotHold { worst, residual, limit } => Failure::new(
-                Exit::Gate,
-                "the model does not hold here, and predicts nothing",
-                format!(
-                    "it is {:.1} % off for {worst}, and {:.0} % is the limit: links that several \
-                     hosts share, or traffic of others, are in no such model",
-                    100.0 * residual,
-                    100.0 * limit
-                ),
-                "the platform's own simulation, or measuring the algorithms themselves",
-            ),
-            ModelError::Ranks { model, asked } => usage(
-                "the model is of another machine",
-                format!(
-                    "it knows {model} hosts, and {} asked for",
-                    match asked {
-                        1 => "1 rank is".to_string(),
-                        _ => format!("{asked} ranks are"),
-                    }
-                ),
-                "as many ranks as the model has hosts, or estimate it anew",
-            ),
-            ModelError::File { name, line, why } => usage(
-                &format!("{name}:{line}: not a model"),
-                why.clone(),
-                "a file that the estimation wrote; docs/model.md has the format",
-            ),
-            ModelError::Refused { why } => usage("no such call", why.clone(), "another algorithm"),
-            ModelError::Schedule(error) => {
-                usage("the schedule cannot be read", error.to_string(), "another algorithm")
+            ModelError::TooFewRanks { ranks: 1, needed, experiment } => {
+                format!("{experiment} takes {needed} ranks, and there is 1")
             }
-            ModelError::Comm(error) => {
-                Failure::environment("the estimation failed", error.to_string(), "")
+            ModelError::TooFewRanks { ranks, needed, experiment } => {
+                format!("{experiment} takes {needed} ranks, and there are {ranks}")
             }
+            ModelError::Sizes { why }
+            | ModelError::Request { why }
+            | ModelError::File { why, .. }
+            | ModelError::Refused { why } => why.clone(),
+            ModelError::Budget { seconds, spent, before } => {
+                format!("{spent:.3} s of {seconds:.3} s were over before {before}")
+            }
+            ModelError::DoesNotHold { worst, residual, limit } => format!(
+                "it is {:.1} % off for {worst}, and {:.0} % is the limit: links that several \
+                 hosts share, or traffic of others, are in no such model",
+                100.0 * residual,
+                100.0 * limit
+            ),
+            ModelError::Ranks { model, asked: 1 } => {
+                format!("it knows {model} hosts, and 1 rank is asked for")
+            }
+            ModelError::Ranks { model, asked } => {
+                format!("it knows {model} hosts, and {asked} ranks are asked for")
+            }
+            ModelError::Schedule(error) => error.to_string(),
+            ModelError::Comm(error) => error.to_string(),
         }
     }
 }
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.failure().fmt(f)
+        write!(f, "{}: {}", self.what(), self.cause())
     }
 }
 

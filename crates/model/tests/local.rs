@@ -42,7 +42,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("{}", error.into_failure());
+            eprintln!("{error}: {}", error.cause());
             ExitCode::FAILURE
         }
     }

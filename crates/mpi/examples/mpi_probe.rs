@@ -98,9 +98,8 @@ fn main() {
 }
 
 fn leave(error: MpiError) -> ! {
-    let failure = error.into_failure();
-    eprintln!("{failure}");
-    std::process::exit(failure.exit as i32)
+    eprintln!("error: {error}\ncause: {}", error.cause());
+    std::process::exit(3)
 }
 
 fn info() {

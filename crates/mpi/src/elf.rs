@@ -122,9 +122,9 @@ mod tests {
         let mut narrow = real.clone();
         (narrow[4], narrow[18]) = (1, 3);
         let error = verdict("narrow.so", &narrow).unwrap_err();
-        assert!(error.into_failure().cause.contains("32-bit x86"));
+        assert!(error.cause().contains("32-bit x86"));
         let error = verdict("text.so", b"INPUT(libmpi.so.12) ".repeat(9).as_slice()).unwrap_err();
-        assert!(error.into_failure().cause.contains("not an ELF file"));
+        assert!(error.cause().contains("not an ELF file"));
         assert!(check(&tree.path("absent.so")).is_err());
         assert!(check(&tree.path("")).is_err(), "a folder is not a library");
     }

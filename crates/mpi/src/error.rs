@@ -3,8 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use laneway_core::Failure;
-
 use crate::launcher::SMPI_SIZE;
 
 /// What went wrong between the wish for an MPI and its first message; the message of an error says
@@ -56,6 +54,8 @@ pub enum MpiError {
     NotRunning,
     /// A caller's communicator was to be adopted in a simulation.
     Simulated,
+    /// Something was given up, and MPI did not end it in time; its memory may not be used again.
+    GivenUp { what: String, seconds: u64 },
     /// What a caller gave is not a usable communicator.
     NoCommunicator { why: String },
 }
@@ -104,6 +104,9 @@ impl fmt::Display for MpiError {
             MpiError::NotLoaded => f.write_str("no MPI library is in this process"),
             MpiError::NotRunning => f.write_str("MPI is not running in this process"),
             MpiError::Simulated => f.write_str("this process is a simulation"),
+            MpiError::GivenUp { what, seconds } => {
+                write!(f, "{what} was given up and is still under way after {seconds} s")
+            }
             MpiError::NoCommunicator { .. } => f.write_str("no communicator to work with"),
         }
     }
@@ -112,16 +115,8 @@ impl fmt::Display for MpiError {
 impl std::error::Error for MpiError {}
 
 impl MpiError {
-    /// What the screen shows, and exit code 3; 2 where a word is wrong.
-    pub fn into_failure(self) -> Failure {
-        let (cause, try_this) = (self.cause(), self.advice());
-        match self {
-            MpiError::NoThreadLevel { .. } => Failure::usage(self.to_string(), cause, try_this),
-            _ => Failure::environment(self.to_string(), cause, try_this),
-        }
-    }
-
-    fn cause(&self) -> String {
+    /// The cause, as far as it is known; the message says what failed.
+    pub fn cause(&self) -> String {
         match self {
             MpiError::NotLaunched { because } | MpiError::NotJoined { because, .. } => {
                 because.clone()
@@ -159,56 +154,10 @@ impl MpiError {
             MpiError::Simulated => {
                 "its ranks are one process, and share what is kept with a communicator".into()
             }
+            MpiError::GivenUp { .. } => {
+                "its memory goes back to its owner, and MPI may still use it".into()
+            }
             MpiError::NoCommunicator { why } => why.clone(),
         }
-    }
-
-    fn advice(&self) -> String {
-        let advice = match self {
-            MpiError::NotLaunched { .. } => {
-                "mpirun -n N PROGRAM …, or the backend local, which needs no MPI"
-            }
-            MpiError::NotJoined { .. } => {
-                "the launcher of an MPI, such as mpirun, or the backend local: ranks of this \
-                 machine alone"
-            }
-            MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
-            MpiError::NotFound { .. } => {
-                "install Open MPI or MPICH, or LANEWAY_MPI=FILE; ranks of this machine need no MPI"
-            }
-            MpiError::LauncherWithoutLibrary { .. } => {
-                "LANEWAY_MPI=FILE with the library that belongs to this launcher"
-            }
-            MpiError::NotALibrary { .. } => "LANEWAY_MPI=FILE with a whole libmpi.so",
-            MpiError::OtherArchitecture { .. } => "LANEWAY_MPI=FILE with a library of this machine",
-            MpiError::Refused { .. } => "LD_LIBRARY_PATH with the folders of what it needs",
-            MpiError::NotMpi { .. } => "LANEWAY_MPI=FILE with an MPI library, such as libmpi.so",
-            MpiError::UnknownFlavour { .. } => {
-                "LANEWAY_MPI_FLAVOUR=open-mpi, mpich or standard-abi, if you know it to be one"
-            }
-            MpiError::WrongFlavour { .. } => "unset LANEWAY_MPI_FLAVOUR",
-            MpiError::NoThreadLevel { variable, .. } => {
-                return format!("{variable}=funneled, or unset it for single");
-            }
-            MpiError::SelfTest { .. } => "LANEWAY_MPI=FILE with another MPI, or report this one",
-            MpiError::Start { .. } => "a small MPI program of your own under the same launcher",
-            MpiError::Alone { .. } => {
-                "the launcher that belongs to this library, or LANEWAY_MPI=FILE"
-            }
-            MpiError::Simulated | MpiError::NotSimulated { .. } => {
-                "smpirun -np N … liblaneway_smpi.so …"
-            }
-            MpiError::StartedBefore => "one start of MPI for each process",
-            MpiError::NotLoaded => "build the program with mpicc, against a shared MPI",
-            MpiError::NotRunning => "call between MPI_Init and MPI_Finalize",
-            MpiError::NoCommunicator { .. } => "MPI_COMM_WORLD, or a communicator made from it",
-        };
-        advice.into()
-    }
-}
-
-impl From<MpiError> for Failure {
-    fn from(error: MpiError) -> Failure {
-        error.into_failure()
     }
 }

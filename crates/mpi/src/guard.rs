@@ -2,13 +2,31 @@
 //! not fit the library, the first call with a wrong handle may end in a signal.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use crate::error::MpiError;
 
 static TEXT: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGABRT];
-const EXIT_ENVIRONMENT: c_int = 3;
+const EXIT_CODE: c_int = 3;
+
+static LAST_WORDS: OnceLock<fn(&MpiError) -> String> = OnceLock::new();
+
+/// Sets the text of an error that ends this process: a crash of the self-test, or what was given up
+/// and cannot be ended. A second call has no effect. Without it the text is the error and its cause.
+pub fn set_last_words(words: fn(&MpiError) -> String) {
+    let _ = LAST_WORDS.set(words);
+}
+
+pub(crate) fn last_words(error: &MpiError) -> String {
+    match LAST_WORDS.get() {
+        Some(words) => words(error),
+        None => format!("error: {error}\ncause: {}\n", error.cause()),
+    }
+}
 
 extern "C" fn tell_and_leave(_signal: c_int) {
     let (text, length) = (TEXT.load(Ordering::Acquire), LENGTH.load(Ordering::Acquire));
@@ -16,7 +34,7 @@ extern "C" fn tell_and_leave(_signal: c_int) {
     // `guarded`, so it is there for good, and an empty pair writes nothing.
     unsafe {
         libc::write(libc::STDERR_FILENO, text.cast_const().cast(), length);
-        libc::_exit(EXIT_ENVIRONMENT);
+        libc::_exit(EXIT_CODE);
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::error::MpiError;
+use crate::guard::last_words;
 use crate::status::Status;
 use crate::world::{EXIT_ENVIRONMENT, World};
 
@@ -28,9 +30,8 @@ pub(crate) unsafe fn let_go(world: &World, request: *mut u8, what: &str) {
         }
         if Instant::now() > until {
             let seconds = PATIENCE.as_secs();
-            eprintln!("error: {what} was given up and is still under way after {seconds} s");
-            eprintln!("cause: its memory goes back to its owner, and MPI may still use it");
-            eprintln!("try:   let the other ranks take part, or wait before giving up");
+            let error = MpiError::GivenUp { what: what.into(), seconds };
+            eprint!("{}", last_words(&error));
             // Some launchers lose what was said right before the end.
             std::thread::sleep(Duration::from_millis(300));
             world.abort(EXIT_ENVIRONMENT);

@@ -25,8 +25,8 @@
 //! match laneway_mpi::init(None) {
 //!     // Under mpirun: with the library of the launcher that started this process.
 //!     Ok(world) => println!("rank {} of {}", world.rank(), world.size()),
-//!     // Elsewhere: what is missing, why, and what to try.
-//!     Err(error) => println!("{}", error.into_failure()),
+//!     // Elsewhere: what is missing, and why.
+//!     Err(error) => println!("{error}: {}", error.cause()),
 //! }
 //! ```
 
@@ -69,6 +69,7 @@ pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
 pub use found::Found;
+pub use guard::set_last_words;
 pub use launcher::{launched, launched_rank, refuse_unjoined_task};
 pub use program::{ProgramCall, ProgramOperator, ProgramSide, ProgramType, ProgramTypes};
 pub use simulation::is_simulated;

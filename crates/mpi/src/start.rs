@@ -159,8 +159,8 @@ fn proof(world: &World, provided: i32) -> Result<(), String> {
     if flavour.simulator.is_some() {
         return prove();
     }
-    let danger = selftest::failed(&world.found, "a call ended in a signal").into_failure();
-    guard::guarded(format!("{danger}\n"), prove)
+    let danger = selftest::failed(&world.found, "a call ended in a signal");
+    guard::guarded(guard::last_words(&danger), prove)
 }
 
 /// Calls MPI_Init_thread, and answers the thread level that it gave.

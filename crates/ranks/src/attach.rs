@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use laneway_core::Exit;
 use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
 use laneway_processes::{Cores, Monotonic, hostname, reduce_timer_slack};
 
@@ -23,6 +22,10 @@ pub(crate) const MARKER: &str = "LANEWAY_NET_RANK";
 
 /// No connection takes longer to open than this, whatever the limit of waits is.
 const CONNECT: Duration = Duration::from_secs(60);
+
+/// How a process ends that could not become a rank, or has lost its launcher. The launcher, which
+/// reports why, does not read it.
+const NOT_A_RANK: i32 = 3;
 
 static ATTACHED: AtomicBool = AtomicBool::new(false);
 
@@ -43,14 +46,14 @@ pub fn attach() -> Result<Option<RanksComm>, RanksError> {
     reduce_timer_slack();
     // Never shown: the secret is in it.
     let greeting =
-        Greeting::parse(&next_line()).ok_or(RanksError::Launcher { what: "greeting" })?;
+        Greeting::parse(&next_line()).ok_or(RanksError::Launcher { what: "greeting".into() })?;
     match take_part(&greeting) {
         Ok(comm) => {
             say(&Word::Ready);
             Ok(Some(comm))
         }
         Err(error) => {
-            say(&Word::Failed(error.clone().into_failure()));
+            say(&Word::Failed(error.clone()));
             // The launcher reports it, once for all ranks, and ends this one; if it is gone, the
             // program gets the error.
             while !next_line().is_empty() {}
@@ -78,7 +81,7 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     let secret = Secret::from_bytes(greeting.secret.as_bytes()).map_err(net_error)?;
     let Chosen { local, networks } = paths::choose(&greeting.paths)?;
     if spread && local.len() == 1 {
-        return Err(RanksError::Spread { what: "one path" });
+        return Err(RanksError::Spread { what: "one path".into() });
     }
     let near = open(vec![paths::loopback()], secret, false)?;
     let far = if local.is_empty() { None } else { Some(open(local, secret, spread)?) };
@@ -90,8 +93,8 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
         networks,
     };
     say(&Word::Seat(seat));
-    let seats =
-        (0..size).map(|_| Seat::parse(&next_line()).ok_or(RanksError::Launcher { what: "table" }));
+    let unknown_table = || RanksError::Launcher { what: "table".into() };
+    let seats = (0..size).map(|_| Seat::parse(&next_line()).ok_or_else(unknown_table));
     let roster = Arc::new(Roster::new(seats.collect::<Result<Vec<Seat>, RanksError>>()?));
     listen(roster.clone())?;
     let is_global = (0..size).all(|other| roster.are_near(rank, other));
@@ -151,7 +154,7 @@ fn listen(roster: Arc<Roster>) -> Result<(), RanksError> {
             let line = next_line();
             if line.is_empty() {
                 // SAFETY: plain call. The launcher has gone, so that no message could be read.
-                unsafe { libc::_exit(Exit::Environment as i32) };
+                unsafe { libc::_exit(NOT_A_RANK) };
             }
             if let Some(Ended { rank, how }) = Ended::parse(&line) {
                 roster.announce(rank, how);

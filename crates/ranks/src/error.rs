@@ -1,9 +1,9 @@
-//! Why ranks could not be started, connected or brought to their end, in words that a person can
-//! act on.
+//! Why ranks could not be started, connected or brought to their end, and what is known of the
+//! cause.
 
 use std::fmt;
 
-use laneway_core::{Exit, Failure, Rank};
+use laneway_core::Rank;
 
 /// Every rank has connections to all others.
 pub const MOST_RANKS: u32 = 1024;
@@ -38,7 +38,7 @@ pub enum RanksError {
     /// A number of connections a pair that cannot be.
     Connections { asked: usize },
     /// One connection, or one path, cannot be spread.
-    Spread { what: &'static str },
+    Spread { what: String },
     /// A text that is not a list of hosts.
     Hosts { text: String, why: String },
     /// The file of hosts holds something else.
@@ -52,7 +52,7 @@ pub enum RanksError {
     /// The process of a rank ended before it was one.
     NotStarted { rank: Rank, host: String, how: Death },
     /// A rank is there and says why it cannot take part.
-    Refused { rank: Rank, host: String, failure: Failure },
+    Refused { rank: Rank, host: String, error: Box<RanksError> },
     /// A rank did not come as far as this in time.
     Late { rank: Rank, host: String, seconds: u64, what: &'static str },
     /// The hosts have no networks in common, in the same order.
@@ -62,7 +62,7 @@ pub enum RanksError {
     /// A rank died, and took the run with it.
     RankDied { rank: Rank, host: String, how: Death },
     /// The launcher said something that this version does not understand.
-    Launcher { what: &'static str },
+    Launcher { what: String },
     /// An interface that is to be a path and cannot be.
     Device { device: String, why: String },
     /// A rank did not answer over any path.
@@ -76,82 +76,47 @@ impl RanksError {
         RanksError::System { what: what.into(), error: error.to_string() }
     }
 
-    /// What the screen shows, and the exit code.
-    pub fn into_failure(self) -> Failure {
-        let what = self.to_string();
-        let (exit, cause, try_this) = self.advice();
-        Failure::new(exit, what, cause, try_this)
-    }
-
-    /// What it comes from, and what to try.
-    fn advice(self) -> (Exit, String, String) {
-        let usage = |cause: &str, try_this: &str| (Exit::Usage, cause.into(), try_this.into());
-        let environment =
-            |cause: &str, try_this: &str| (Exit::Environment, cause.into(), try_this.into());
+    /// The cause, as far as it is known; the message says what failed.
+    pub fn cause(&self) -> String {
         match self {
-            RanksError::Ranks { .. } => usage(
-                "every rank has a connection to each of the others",
-                &format!("1 to {MOST_RANKS} ranks"),
-            ),
+            RanksError::Ranks { .. } => "every rank has a connection to each of the others".into(),
             RanksError::Connections { .. } => {
-                usage("messages use them in turn, and a few are sufficient", "1 to 4 connections")
+                "messages use them in turn, and a few are sufficient".into()
             }
-            RanksError::Spread { .. } => usage(
-                "the connections of a pair start on different paths",
-                "two connections or more, and two paths such as eth0,eth1",
-            ),
-            RanksError::Hosts { why, .. } => usage(&why, "hosts such as node1,node2:4"),
-            RanksError::Hostfile { why, .. } => {
-                usage(&why, "a file with a line `node1 slots=4` for each host")
+            RanksError::Spread { .. } => {
+                "the connections of a pair start on different paths".into()
             }
-            RanksError::HostfileUnread { why, .. } => {
-                environment(&why, "a file with a line `node1 slots=4` for each host")
+            RanksError::Hosts { why, .. }
+            | RanksError::Hostfile { why, .. }
+            | RanksError::HostfileUnread { why, .. }
+            | RanksError::Device { why, .. } => why.clone(),
+            RanksError::Slots { slots, .. } => format!("the hosts have slots for {slots} ranks"),
+            RanksError::Spawn { error, .. } | RanksError::System { error, .. } => error.clone(),
+            RanksError::NotStarted { .. } => {
+                "the error of its shell, or of the program that starts it, is printed above".into()
             }
-            RanksError::Slots { slots, .. } => usage(
-                &format!("the hosts have slots for {slots} ranks"),
-                &format!("{slots} ranks, or more slots: hosts such as node1:4,node2:4"),
-            ),
-            RanksError::Spawn { error, .. } => {
-                environment(&error, "the program that starts ranks: LANEWAY_SSH, or ulimit -u")
+            RanksError::Refused { error, .. } => error.cause(),
+            RanksError::Late { .. } => {
+                "the host does not answer, asks for a password, or is overloaded".into()
             }
-            RanksError::NotStarted { host, .. } => environment(
-                "the error of its shell, or of the program that starts it, is printed above",
-                &format!("ssh {host} true, or another program in LANEWAY_SSH"),
-            ),
-            RanksError::Refused { failure, .. } => (failure.exit, failure.cause, failure.try_this),
-            RanksError::Late { .. } => environment(
-                "the host does not answer, asks for a password, or is overloaded",
-                "ssh to it by hand, or a longer LANEWAY_WAIT_LIMIT (seconds)",
-            ),
-            RanksError::Networks { one, other } => environment(
-                &format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1),
-                "paths such as eth0,eth1: devices in the same networks on every host",
-            ),
-            RanksError::SameAddress { .. } => environment(
-                "a container bridge, or a misconfigured interface: it reaches no other host",
-                "paths such as eth0,eth1: devices that reach the other hosts",
-            ),
-            RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => environment(
-                "the process was killed, possibly by the kernel's out-of-memory killer",
-                "fewer ranks or smaller messages; `dmesg` shows out-of-memory kills",
-            ),
-            RanksError::RankDied { .. } => environment(
-                "the rank ended before the others did; its own error, if any, is printed above",
-                "the same command again with all ranks on this host shows whether it is the host",
-            ),
-            RanksError::Launcher { .. } => environment(
-                "the launcher is another version of this program, or no launcher",
-                "install the same binary on every host",
-            ),
-            RanksError::Device { why, .. } => {
-                environment(&why, "ip -brief address, which lists the devices of a host")
+            RanksError::Networks { one, other } => {
+                format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1)
             }
-            RanksError::NoAnswer { addresses, .. } => environment(
-                &format!("nothing came back from {addresses}: a firewall, or no route to it"),
-                "let UDP pass between the hosts; ip route get ADDRESS shows the route",
-            ),
-            RanksError::System { error, .. } => {
-                environment(&error, "the limits of this shell (ulimit -a)")
+            RanksError::SameAddress { .. } => {
+                "a container bridge, or a misconfigured interface: it reaches no other host".into()
+            }
+            RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => {
+                "the process was killed, possibly by the kernel's out-of-memory killer".into()
+            }
+            RanksError::RankDied { .. } => {
+                "the rank ended before the others did; its own error, if any, is printed above"
+                    .into()
+            }
+            RanksError::Launcher { .. } => {
+                "the launcher is another version of this program, or no launcher".into()
+            }
+            RanksError::NoAnswer { addresses, .. } => {
+                format!("nothing came back from {addresses}: a firewall, or no route to it")
             }
         }
     }
@@ -180,8 +145,8 @@ impl fmt::Display for RanksError {
             RanksError::NotStarted { rank, host, how } => {
                 write!(f, "rank {rank} could not be started on {host}: {how}")
             }
-            RanksError::Refused { rank, host, failure } => {
-                write!(f, "rank {rank} on {host}: {}", failure.what)
+            RanksError::Refused { rank, host, error } => {
+                write!(f, "rank {rank} on {host}: {error}")
             }
             RanksError::Late { rank, host, seconds, what } => {
                 write!(f, "rank {rank} on {host} did not {what} within {seconds} s")

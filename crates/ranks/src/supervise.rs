@@ -88,9 +88,10 @@ impl Supervisor {
         let mut words: Vec<Option<Word>> = vec![None; self.members.len()];
         while let Some(missing) = words.iter().position(Option::is_none) {
             match self.next(LOOK)? {
-                Some((rank, Word::Failed(failure))) => {
+                Some((rank, Word::Failed(error))) => {
                     let host = self.members[rank as usize].host.clone();
-                    return Err(RanksError::Refused { rank, host, failure }.into());
+                    let error = Box::new(error);
+                    return Err(RanksError::Refused { rank, host, error }.into());
                 }
                 Some((rank, word)) => words[rank as usize] = Some(word),
                 None => {}

@@ -6,10 +6,12 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use laneway_core::{Exit, Failure, Rank};
+use laneway_core::Rank;
+
+use crate::error::RanksError;
 
 /// Begins every line; its number changes with what is said.
-const MARK: &str = "laneway-ranks/1";
+const MARK: &str = "laneway-ranks/2";
 
 /// Which interfaces are paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ pub(crate) enum Word {
     Seat(Seat),
     /// It has all its connections.
     Ready,
-    Failed(Failure),
+    Failed(RanksError),
 }
 
 /// What a launcher says after the greeting and the seats of all.
@@ -142,10 +144,9 @@ impl Word {
         match self {
             Word::Seat(seat) => seat.encode(),
             Word::Ready => format!("{MARK} ready\n"),
-            Word::Failed(Failure { exit, what, cause, try_this, .. }) => {
-                let plain = |text: &String| text.replace(['\t', '\n'], " ");
-                let parts = [what, cause, try_this].map(plain).join("\t");
-                format!("{MARK} failed {}\t{parts}\n", *exit as i32)
+            Word::Failed(error) => {
+                let plain = |text: String| text.replace(['\t', '\n'], " ");
+                format!("{MARK} failed {}\n", said(error).map(plain).join("\t"))
             }
         }
     }
@@ -156,17 +157,44 @@ impl Word {
         match kind {
             "seat" => Seat::parse(line).map(Word::Seat),
             "ready" => Some(Word::Ready),
-            "failed" => {
-                let mut parts = text.split('\t').map(str::to_string);
-                let exit = match parts.next()?.as_str() {
-                    "2" => Exit::Usage,
-                    _ => Exit::Environment,
-                };
-                Some(Word::Failed(Failure::new(exit, parts.next()?, parts.next()?, parts.next()?)))
-            }
+            "failed" => heard(&text.split('\t').collect::<Vec<&str>>()).map(Word::Failed),
             _ => None,
         }
     }
+}
+
+/// The errors that a rank can have before it is one: their kind, and what they know.
+fn said(error: &RanksError) -> [String; 5] {
+    let known = match error {
+        RanksError::Spread { what } => ["spread", what, "", "", ""],
+        RanksError::Launcher { what } => ["launcher", what, "", "", ""],
+        RanksError::Device { device, why } => ["device", device, why, "", ""],
+        RanksError::NoAnswer { rank, host, addresses, seconds } => {
+            let (rank, seconds) = (rank.to_string(), seconds.to_string());
+            return ["no-answer".into(), rank, host.clone(), addresses.clone(), seconds];
+        }
+        RanksError::System { what, error } => ["system", what, error, "", ""],
+        other => return ["system".into(), other.to_string(), other.cause(), "".into(), "".into()],
+    };
+    known.map(str::to_string)
+}
+
+/// The same, from what a rank says.
+fn heard(words: &[&str]) -> Option<RanksError> {
+    let text = |at: usize| words.get(at).map(|word| word.to_string());
+    Some(match *words.first()? {
+        "spread" => RanksError::Spread { what: text(1)? },
+        "launcher" => RanksError::Launcher { what: text(1)? },
+        "device" => RanksError::Device { device: text(1)?, why: text(2)? },
+        "no-answer" => RanksError::NoAnswer {
+            rank: text(1)?.parse().ok()?,
+            host: text(2)?,
+            addresses: text(3)?,
+            seconds: text(4)?.parse().ok()?,
+        },
+        "system" => RanksError::System { what: text(1)?, error: text(2)? },
+        _ => return None,
+    })
 }
 
 impl Ended {
@@ -205,13 +233,23 @@ mod tests {
             networks: vec!["10.0.0.0/24".into()],
         };
         let alone = Seat { far: vec![], networks: vec![], ..seat.clone() };
-        let failure = Failure::environment("a\tb", "c\nd", "");
-        let plain = Failure::environment("a b", "c d", "");
+        let system = |what: &str, error: &str| RanksError::system(what, error);
+        let no_answer = RanksError::NoAnswer {
+            rank: 3,
+            host: "node3".into(),
+            addresses: "10.0.0.3, 10.1.0.3".into(),
+            seconds: 60,
+        };
+        let device = RanksError::Device { device: "`eth0/9`".into(), why: "it has 1 path".into() };
+        let spread = RanksError::Spread { what: "one path".into() };
         for (said, heard) in [
             (Word::Seat(seat.clone()), Word::Seat(seat)),
             (Word::Seat(alone.clone()), Word::Seat(alone)),
             (Word::Ready, Word::Ready),
-            (Word::Failed(failure), Word::Failed(plain)),
+            (Word::Failed(system("a\tb", "c\nd")), Word::Failed(system("a b", "c d"))),
+            (Word::Failed(no_answer.clone()), Word::Failed(no_answer)),
+            (Word::Failed(device.clone()), Word::Failed(device)),
+            (Word::Failed(spread.clone()), Word::Failed(spread)),
         ] {
             assert_eq!(Word::parse(&said.encode()), Some(heard));
         }
@@ -221,7 +259,7 @@ mod tests {
 
     #[test]
     fn foreign_lines_are_ignored() {
-        for line in ["", "Welcome\n", "laneway-ranks/1", "laneway-ranks/2 ready", "ready", MARK] {
+        for line in ["", "Welcome\n", "laneway-ranks/2", "laneway-ranks/1 ready", "ready", MARK] {
             assert_eq!((Word::parse(line), Greeting::parse(line)), (None, None), "{line:?}");
         }
         let wrong = format!(

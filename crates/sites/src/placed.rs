@@ -23,11 +23,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use laneway_core::talk;
-use laneway_core::{
-    Buffers, Comm, CommError, Exec, Failure, Placement, Reduction, Schedule, Shape,
-};
+use laneway_core::{Buffers, Comm, CommError, Exec, Placement, Reduction, Schedule, Shape};
 use laneway_sim::HostId;
-use laneway_sim::platform::Platform;
+use laneway_sim::platform::{Platform, PlatformError};
 
 use crate::choose::{Candidate, ChoiceError, Sites};
 
@@ -38,8 +36,13 @@ const REMEMBERED: usize = 64;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PlaceError {
-    /// All ranks know of it.
-    Refused(Failure),
+    /// The platform cannot be used; all ranks know of it.
+    Platform(PlatformError),
+    /// There is no schedule for the call; all ranks know of it.
+    Call {
+        /// The cause.
+        why: String,
+    },
     /// A rank's host that the platform does not have; all ranks know of it.
     UnknownHost {
         /// The host's name.
@@ -57,16 +60,17 @@ impl From<CommError> for PlaceError {
     }
 }
 
-impl From<Failure> for PlaceError {
-    fn from(failure: Failure) -> PlaceError {
-        PlaceError::Refused(failure)
+impl From<PlatformError> for PlaceError {
+    fn from(error: PlatformError) -> PlaceError {
+        PlaceError::Platform(error)
     }
 }
 
 impl fmt::Display for PlaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlaceError::Refused(failure) => failure.fmt(f),
+            PlaceError::Platform(error) => error.fmt(f),
+            PlaceError::Call { why } => write!(f, "no schedule for this call: {why}"),
             PlaceError::UnknownHost { host, platform } => {
                 write!(f, "the site of host `{host}` is unknown: {platform} has no such host")
             }
@@ -210,9 +214,6 @@ impl Placed {
         if let Some(chosen) = self.agreed.find(shape) {
             return Ok(chosen);
         }
-        let refused = |cause: String| {
-            Failure::usage("no schedule for this call", cause, "another root or size")
-        };
         let text = match comm.rank() {
             0 => match self.choose(shape) {
                 Ok(chosen) => format!("{FOUND}{}", chosen.candidate.written()),
@@ -221,10 +222,12 @@ impl Placed {
             _ => String::new(),
         };
         let text = talk::broadcast_text(comm, &text)?;
-        let Some(found) = text.strip_prefix(FOUND) else { return Err(refused(text).into()) };
+        let Some(found) = text.strip_prefix(FOUND) else {
+            return Err(PlaceError::Call { why: text });
+        };
         let chosen = Candidate::read(shape.collective, found)
             .and_then(|candidate| self.schedule(shape, candidate))
-            .map_err(|error| refused(error.to_string()))?;
+            .map_err(|error| PlaceError::Call { why: error.to_string() })?;
         Ok(self.agreed.add(shape, chosen))
     }
 
@@ -256,10 +259,7 @@ impl Placed {
         output: &mut [u8],
         reduction: Option<Reduction>,
     ) -> Result<(), PlaceError> {
-        let refused = |cause: String| {
-            Failure::usage("no schedule for this call", cause, "another root or size")
-        };
-        shape.validate().map_err(|bad| refused(bad.0))?;
+        shape.validate().map_err(|bad| PlaceError::Call { why: bad.0 })?;
         let chosen = self.choose_together(comm, shape)?;
         let mut tmp = vec![0; chosen.schedule.tmp_len(comm.rank()) as usize];
         let buffers = Buffers::new(input, output, &mut tmp);
@@ -285,7 +285,7 @@ fn announce_platform(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platf
         Some((name, file)) => Platform::parse(name, file),
         None => Platform::read(&text),
     };
-    Ok(Some(platform.map_err(|error| error.into_failure())?))
+    Ok(Some(platform?))
 }
 
 #[cfg(test)]
@@ -321,7 +321,7 @@ mod tests {
             let placed = placed.expect("sites");
             let shape = Shape::new(Collective::Bcast, 5, 8);
             let refused = placed.choose_together(comm, &shape).map(|chosen| chosen.candidate.time);
-            matches!(refused, Err(PlaceError::Refused(_)))
+            matches!(refused, Err(PlaceError::Call { .. }))
         });
         assert_eq!(ended.expect("an end").results, [true; 4]);
     }

@@ -1,10 +1,12 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
+pub mod budget;
+
 use laneway_core::units::counted_grouped;
 use laneway_core::{Observer, Row, Stage};
 use laneway_stats::distribution::normal_quantile;
 
-use crate::graph::{FAR, Graph};
+use crate::wiring::graph::{FAR, Graph};
 use crate::wiring::{End, Port, Reach, Switch, Wiring};
 
 /// The parts of a fabric.

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use laneway_core::{Exit, Failure};
-
-use crate::formats::{ReadError, file_name};
+use crate::files::formats::{ReadError, ReadFault, file_name};
 
 /// The kind of the refused request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +13,8 @@ pub enum ErrorKind {
     Unreadable,
     /// A file can be read, and its content is not what was expected.
     Malformed,
+    /// A file names hosts by addresses alone, and the fabric has none.
+    NoAddresses,
     /// The name of a topology; the hint is a name that would do.
     Topology,
     /// The name of a routing engine; the hint is a name that would do.
@@ -77,12 +77,13 @@ impl Error {
 
     /// A file that cannot be read, or is not `what`.
     pub fn of_file(what: &str, file: &Path, error: &ReadError) -> Error {
-        let kind = match error.is_unreadable {
-            true => ErrorKind::Unreadable,
-            false => ErrorKind::Malformed,
+        let kind = match error.fault {
+            ReadFault::Unreadable => ErrorKind::Unreadable,
+            ReadFault::Malformed => ErrorKind::Malformed,
+            ReadFault::NoAddresses => ErrorKind::NoAddresses,
         };
         let file = file_name(file);
-        if error.is_unreadable && !file.exists() {
+        if kind == ErrorKind::Unreadable && !file.exists() {
             let missing = format!("`{}` does not exist", file.display());
             return Error::new(kind, missing, format!("the {what} is to be read from this file"));
         }
@@ -98,15 +99,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<Error> for Failure {
-    /// The hint is what to try; a command that has a flag for it says more.
-    fn from(error: Error) -> Failure {
-        let exit = match error.kind {
-            ErrorKind::Unreadable => Exit::Environment,
-            ErrorKind::Conflict => Exit::Gate,
-            _ => Exit::Usage,
-        };
-        Failure::new(exit, error.what, error.cause, error.hint.unwrap_or_default())
-    }
-}

@@ -1,5 +1,7 @@
 //! Jobs on a machine: nodes by a list, a number or a shape, and the order of their all-to-all.
 
+pub mod job;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -7,15 +9,15 @@ use laneway_core::Row;
 use laneway_core::node_list::{compress, expand};
 use laneway_core::units::{are, counted, grouped};
 
-use crate::alltoall::{EVERY_MESSAGE, SAMPLED_PHASES};
-use crate::conflicts::Counter;
 use crate::error::{Error, ErrorKind};
-use crate::explain;
-use crate::job::{Ground, Job, MOST_LISTED, Refused, Shape, place};
+use crate::jobs::job::{Ground, Job, MOST_LISTED, Refused, Shape, place};
 use crate::machine::Machine;
-use crate::sample::follow_phases;
-use crate::schedule::ensure_rows;
+use crate::proof::explain;
 use crate::topologies::mlfm::FullMesh;
+use crate::traffic::alltoall::{EVERY_MESSAGE, SAMPLED_PHASES};
+use crate::traffic::conflicts::Counter;
+use crate::traffic::sample::follow_phases;
+use crate::traffic::schedule::ensure_rows;
 use crate::wiring::{Host, Wiring};
 
 /// The nodes of a job.
@@ -226,7 +228,7 @@ pub fn partners(machine: &Machine, job: &Job, phases: Range<u64>) -> Result<Vec<
     Ok(rows)
 }
 
-/// All phases as pairs of nodes, in the form that [`crate::formats::pairs`] reads.
+/// All phases as pairs of nodes, in the form that [`crate::files::formats::pairs`] reads.
 pub fn pairs(machine: &Machine, job: &Job) -> String {
     let names = names(machine, job);
     let mut text = String::new();

@@ -9,7 +9,7 @@
 //! forwarding.
 //!
 //! ```
-//! use laneway_topo::schedule::Named;
+//! use laneway_topo::traffic::schedule::Named;
 //! use laneway_topo::{Machine, check, count};
 //!
 //! // A cable fails: the forwarding takes detours, and the all-to-all is repaired.
@@ -23,78 +23,44 @@
 //!
 //! Below it a [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a
 //! switch sends to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list
-//! of cables and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order
-//! share a link, [`prove()`] proves a table, [`path_diversity()`] compares its paths,
-//! [`alternates()`]
-//! chooses two of them, [`engines`] make a table, [`reroute()`] and [`repair()`] answer failures,
-//! [`job`] plans for a part of the hosts, and [`formats`] are files of fabric software. Above it
-//! stand [`check()`], [`count()`], [`permutations`], [`budget`], [`install`], [`export`], [`watch`]
-//! and [`jobs`].
+//! of cables and a [`Table`] a forwarding table. [`traffic`] counts which messages of an order share
+//! a link and repairs orders, [`proof`] proves a table, [`routing`] makes tables, detours and
+//! alternate paths, [`jobs`] plans for a part of the hosts, [`cost`] for budgets, [`files`] are those
+//! of fabric software, and [`operations`] are on running fabrics.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-pub mod addresses;
-pub mod agents;
-pub mod alltoall;
-pub mod alternates;
-pub mod apart;
-pub mod budget;
-pub mod change;
-pub mod check;
-pub mod conflicts;
 pub mod cost;
-pub mod differ;
-pub mod engines;
-pub mod error;
-pub mod explain;
-pub mod export;
-pub mod fabric;
-pub mod failures;
-mod follow;
-pub mod formats;
-pub mod graph;
-pub mod install;
-pub mod job;
+mod error;
+pub mod files;
 pub mod jobs;
-pub mod links;
 pub mod machine;
-pub mod map;
-pub mod order;
-pub mod permutations;
-pub mod prove;
-pub mod recognise;
-pub mod repair;
-pub mod reroute;
+pub mod operations;
+pub mod proof;
 pub mod routing;
-pub mod sample;
-pub mod schedule;
-pub mod symmetry;
-pub mod table;
 mod threads;
 pub mod topologies;
-mod waits;
-pub mod watch;
-mod ways;
+pub mod traffic;
 pub mod wiring;
 
 pub use laneway_core::node_list;
 
-pub use alltoall::{Counted, count};
-pub use alternates::{Alternates, alternates};
-pub use apart::{PathDiversity, path_diversity};
-pub use check::{Checked, check};
-pub use conflicts::{Counter, Tally};
 pub use error::{Error, ErrorKind};
-pub use fabric::{Fabric, Part};
-pub use links::Links;
 pub use machine::Machine;
-pub use prove::{Agents, Proof, prove, prove_agents, prove_observed};
-pub use recognise::{Recognised, recognise};
-pub use repair::{Loss, Repaired, lost, repair};
-pub use reroute::reroute;
+pub use machine::recognise::{Recognised, recognise};
+pub use operations::watch::{Rerouted, Watch};
+pub use proof::check::{Checked, check};
+pub use proof::prove::{Agents, Proof, prove, prove_agents, prove_observed};
+pub use routing::alternates::{Alternates, alternates};
+pub use routing::apart::{PathDiversity, path_diversity};
+pub use routing::reroute::reroute;
+pub use routing::table::Table;
 pub use routing::{Hop, Routing};
-pub use table::Table;
 pub use topologies::{KINDS, Topology, topology};
-pub use watch::{Rerouted, Watch};
+pub use traffic::alltoall::{Counted, count};
+pub use traffic::conflicts::{Counter, Tally};
+pub use traffic::repair::{Loss, Repaired, lost, repair};
+pub use wiring::fabric::{Fabric, Part};
+pub use wiring::links::Links;
 pub use wiring::{End, Host, Port, Switch, Wiring};

@@ -1,32 +1,32 @@
 //! A fabric by its name or from its file, whole or damaged, with its forwarding.
 
+pub mod differ;
 mod forwarding;
+pub mod map;
+pub mod recognise;
 
+use std::borrow::Cow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use laneway_core::{Observer, Phases};
 use laneway_stats::SplitMix64;
 
-use crate::conflicts::Counter;
-use crate::differ::Difference;
-use crate::engines::engine;
-use crate::engines::several::several_observed;
 use crate::error::{Error, ErrorKind};
-use crate::fabric::{Fabric, Part};
-use crate::failures;
-use crate::formats::{self, Discovered, Identity, file_name};
-use crate::order::{Renamed, Shift};
-use crate::recognise::{Recognised, recognise};
-use crate::repair::{Loss, lost};
+use crate::files::formats::{self, Discovered, Identity, file_name};
+use crate::machine::differ::Difference;
+use crate::machine::recognise::{Recognised, recognise};
 use crate::routing::Routing;
-use crate::table::Table;
+use crate::routing::engines::several::several_observed;
+use crate::routing::table::Table;
 use crate::topologies::mlfm::{self, FullMesh};
 use crate::topologies::{KINDS, Topology, topology};
+use crate::traffic::conflicts::Counter;
+use crate::traffic::order::{Renamed, Shift};
+use crate::traffic::repair::{Loss, lost};
+use crate::wiring::fabric::{Fabric, Part};
+use crate::wiring::failures;
 use crate::wiring::{Host, Wiring};
-
-/// The engine for fabrics that have no forwarding of their own.
-const BEST: &str = "balanced";
 
 /// Bytes that a forwarding table may take.
 const MOST_TABLE: u64 = 1 << 30;
@@ -42,7 +42,8 @@ enum Plan {
     File {
         found: Discovered,
         plan: Option<Box<Recognised>>,
-        table: Table,
+        /// Its own forwarding, made when something asks for it.
+        table: OnceLock<Table>,
     },
 }
 
@@ -98,18 +99,15 @@ impl Machine {
         Machine::observed(spec, Arc::new(()))
     }
 
-    /// The same; all work on it reports its progress to the observer.
+    /// The same; all work on it reports its progress to the observer. A fabric from a file is
+    /// routed when its forwarding is first needed.
     pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
         let plan = match fabric_file(spec) {
             Some(file) => {
                 let found = discovered(file)?;
                 ensure_sensible(spec, &found.fabric)?;
                 let plan = recognise(&found.fabric).map(Box::new);
-                let table = match &plan {
-                    Some(plan) => plan.native_observed(&found.fabric, &*observer),
-                    None => (engine(BEST)?.route)(&found.fabric, &*observer),
-                };
-                Plan::File { found, plan, table }
+                Plan::File { found, plan, table: OnceLock::new() }
             }
             None => Plan::Formula(topology(spec)?),
         };
@@ -165,7 +163,7 @@ impl Machine {
 
     /// Takes the addresses of OpenSM's guid2lid file.
     pub fn address(mut self, file: &Path) -> Result<Machine, Error> {
-        let mut identity = self.identity();
+        let mut identity = self.identity().into_owned();
         let read =
             formats::load(file).and_then(|text| formats::guid2lid::read(&text, &mut identity));
         read.map_err(|error| Error::of_file("addresses", file, &error))?;
@@ -300,11 +298,11 @@ impl Machine {
 
     /// What its parts are called in tables: as [`Machine::address`] or the file says that it came
     /// from, else as planned.
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> Cow<'_, Identity> {
         match (&self.addressed, &self.plan) {
-            (Some(identity), _) => identity.clone(),
-            (None, Plan::File { found, .. }) => found.identity.clone(),
-            (None, Plan::Formula(topology)) => Identity::planned(&**topology),
+            (Some(identity), _) => Cow::Borrowed(identity),
+            (None, Plan::File { found, .. }) => Cow::Borrowed(&found.identity),
+            (None, Plan::Formula(topology)) => Cow::Owned(Identity::planned(&**topology)),
         }
     }
 

@@ -1,5 +1,13 @@
 //! Which port a switch sends out by, for each destination: what a forwarding table says.
 
+pub mod agents;
+pub mod alternates;
+pub mod apart;
+pub mod engines;
+pub(crate) mod follow;
+pub mod reroute;
+pub mod table;
+
 use crate::wiring::{End, Host, Port, Switch, Wiring};
 
 /// Destination-based forwarding, by a formula or by a table.

@@ -1,5 +1,10 @@
 //! What is plugged into what: hosts, switches with numbered ports, and the cable at each port.
 
+pub mod fabric;
+pub mod failures;
+pub mod graph;
+pub mod links;
+
 use std::collections::BTreeMap;
 
 /// A host, counted from 0.

@@ -2,11 +2,12 @@
 
 use std::ffi::{CStr, c_int};
 
-use laneway_core::{Collective, Failure};
+use laneway_core::Collective;
 use laneway_measure::operation::Answerer;
 
 use super::{CallArguments, Element, Operator};
 use crate::arguments::{answerer, refused, word};
+use crate::failure::Failure;
 
 /// The algorithm that is best where the ranks are.
 const CHOSEN: &str = "chosen";

@@ -154,7 +154,7 @@ pub unsafe extern "C" fn laneway_call_by_handles(
         // SAFETY: as the caller promises.
         let given = unsafe { Given::read(arguments)? };
         adopted(comm, |comm| {
-            let types = ProgramTypes::new(comm).map_err(laneway_mpi::MpiError::into_failure)?;
+            let types = ProgramTypes::new(comm)?;
             // SAFETY: as the caller promises.
             unsafe { Work::new(comm, &types, &given)?.run() }
         })

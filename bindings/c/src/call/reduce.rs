@@ -3,11 +3,12 @@
 
 use std::ffi::c_int;
 
-use laneway_core::{DataType, Failure, ReduceOp, Reduction};
+use laneway_core::{DataType, ReduceOp, Reduction};
 use laneway_mpi::{ProgramOperator, ProgramType, ProgramTypes};
 
 use super::{Element, Operator};
 use crate::arguments::refused;
+use crate::failure::Failure;
 
 /// The number that a `laneway_element` names; they begin in the order of [`DataType::ALL`].
 fn number(element: c_int) -> Option<DataType> {

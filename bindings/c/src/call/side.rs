@@ -2,11 +2,11 @@
 
 use std::ffi::c_int;
 
-use laneway_core::Failure;
 use laneway_mpi::{ProgramSide, ProgramType, ProgramTypes};
 
 use super::given::GivenSide;
 use crate::arguments::{list, refused};
+use crate::failure::Failure;
 use crate::together::mpi_failed;
 
 /// How the counts of a buffer are to be read.

@@ -2,8 +2,7 @@
 
 use laneway_coll::{Counts, counts};
 use laneway_core::{
-    Blocks, Buffers, Collective, Comm, Exec, Failure, Layout, Matrix, Rank, Reduction, Schedule,
-    Shape,
+    Blocks, Buffers, Collective, Comm, Exec, Layout, Matrix, Rank, Reduction, Schedule, Shape,
 };
 use laneway_measure::operation::Answerer;
 use laneway_mpi::{MpiComm, ProgramCall, ProgramOperator, ProgramTypes};
@@ -13,6 +12,7 @@ use super::given::{Given, GivenSide, How, Names};
 use super::reduce::reduction;
 use super::side::{Form, Side, native, room};
 use crate::arguments::refused;
+use crate::failure::Failure;
 use crate::sites::placed;
 use crate::together::{broken, mpi_failed};
 

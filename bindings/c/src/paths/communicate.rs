@@ -210,7 +210,7 @@ unsafe fn addresses(
     Ok(peers.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-fn missing(name: &str) -> laneway_core::Failure {
+fn missing(name: &str) -> crate::failure::Failure {
     refused("an argument is missing", format!("{name} is NULL"), "an address with room for it")
 }
 

@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 
-use laneway_core::Failure;
 use laneway_net::{ConnectionId, Dropped, Endpoint};
 use laneway_path::{Connection, Counters, MigrationState, PathId, QpState};
 
@@ -11,6 +10,7 @@ use super::held::find;
 use super::modules::{path_id, unknown};
 use super::*;
 use crate::arguments::refused;
+use crate::failure::Failure;
 use crate::last_error::answer_coded;
 
 /// How a connection is, written to `*state`.

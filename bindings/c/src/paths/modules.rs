@@ -97,12 +97,11 @@ unsafe fn ask_each(
         let refusals = asked.iter().flatten().count();
         let first = numbers.iter().zip(asked).find_map(|(number, error)| Some((number, error?)));
         first.map_or(Ok(()), |(number, error)| {
-            let Coded { code, mut failure } = error.into();
-            failure.cause = match refusals {
-                1 => format!("connection {number}: {}", failure.cause),
-                many => format!("connection {number} and {} more: {}", many - 1, failure.cause),
+            let cause = match refusals {
+                1 => format!("connection {number}: {error}"),
+                many => format!("connection {number} and {} more: {error}", many - 1),
             };
-            Err(Coded { code, failure })
+            Err(Coded::with_cause(&error, cause))
         })
     })
 }

@@ -5,13 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Mutex;
 
-use laneway_core::Failure;
 use laneway_net::{Endpoint, Notice, Options, Secret, Service};
 
 use super::held::{Data, Driver, call_back, find, handle, insert, refuse_in_callback, remove};
 use super::setup::read_setup;
 use super::*;
 use crate::arguments::{items, refused, word};
+use crate::failure::Failure;
 use crate::last_error::{Coded, answer_coded};
 
 /// The longest packet of IP.

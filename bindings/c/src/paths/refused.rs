@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 
-use laneway_core::{Exit, Failure};
 use laneway_net::NetError;
 use laneway_path::Refusal;
 
+use crate::failure::{Exit, Failure};
 use crate::last_error::Coded;
 use crate::{LANEWAY_NO_ANSWER, LANEWAY_STATE, LANEWAY_UNKNOWN};
 
@@ -14,8 +14,14 @@ const ENVIRONMENT: c_int = Exit::Environment as c_int;
 
 impl From<NetError> for Coded {
     fn from(error: NetError) -> Coded {
-        let cause = error.to_string();
-        let (code, what, try_this) = match &error {
+        Coded::with_cause(&error, error.to_string())
+    }
+}
+
+impl Coded {
+    /// The code and the advice for an error, with this cause.
+    pub fn with_cause(error: &NetError, cause: String) -> Coded {
+        let (code, what, try_this) = match error {
             NetError::NoPort { .. } => (ENVIRONMENT, "no port is free", "a wider range of ports"),
             NetError::Paths { .. } => (USAGE, "no such number of paths", "1 to 8 paths"),
             NetError::NoSecret { .. } => (USAGE, "the secret is missing", "secret_file, or secret"),

@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 
-use laneway_core::Failure;
 use laneway_net::Setup;
 use laneway_path::{
     AckTimeout, FailBack, NotReadyTimer, OnArmed, OnMigrated, PathId, Policy, Retries,
@@ -10,6 +9,7 @@ use laneway_path::{
 
 use super::*;
 use crate::arguments::refused;
+use crate::failure::Failure;
 
 /// For a time of InfiniBand: without end.
 const NEVER: c_int = -1;

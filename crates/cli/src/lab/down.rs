@@ -2,10 +2,10 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::counted;
-use laneway_core::{Exit, Failure};
 use laneway_lab::{LabName, Removed, down};
 
 use super::{failure, lab_arg, lab_name};
+use crate::failure::{Exit, Failure};
 
 pub fn command() -> Command {
     Command::new("down")

@@ -1,13 +1,14 @@
 //! `laneway lab fault`: breaks a lab, now or by a timetable.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_lab::{
     Done, KINDS, LabName, Plan, Timetable, carry_out, monotonic, parse_fault, read_plan,
 };
 
 use super::stop::on_signal;
 use super::{failure, lab_arg, lab_name};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

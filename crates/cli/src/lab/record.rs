@@ -5,11 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_lab::{LabName, Link, Passed, Recorder, read_plan};
 use laneway_report::links::{Interval, LinkUse};
 
 use super::{failure, lab_arg, lab_name};
+use crate::failure::{Exit, Failure};
 use crate::links::RecordFile;
 use crate::words;
 

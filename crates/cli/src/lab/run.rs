@@ -2,9 +2,9 @@
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 use laneway_lab::{Done, LabName, Plan, Run, read_plan};
 
+use crate::failure::{Exit, Failure};
 use crate::links::RecordFile;
 
 use super::fault::{read_timetable, timetable_arg};

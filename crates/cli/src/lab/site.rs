@@ -1,11 +1,11 @@
 //! The arguments that say what a lab is made of.
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use laneway_core::Failure;
 use laneway_lab::{LabError, Options, Plan};
 use laneway_sim::platform::{parse_rate, parse_time};
 
 use super::failure;
+use crate::failure::Failure;
 use crate::{platform, words};
 
 pub fn args() -> Vec<Arg> {

@@ -1,9 +1,10 @@
 //! `laneway lab status`: which labs stand, and what is in them.
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_lab::{LabName, address, read_plan, status};
 
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

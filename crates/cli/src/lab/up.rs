@@ -1,10 +1,11 @@
 //! `laneway lab up`: builds a lab that stands until it is taken down.
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_lab::{Guard, LabName, Plan, Seen, mpi, open, probe, up};
 
 use super::{failure, lab_arg, lab_name, program, site};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

@@ -4,11 +4,14 @@ use std::cell::RefCell;
 use std::slice;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Comm, Document, Exit, Failure, Row};
+use laneway_core::{Comm, Document, Row};
+use laneway_measure::SaveError;
 use laneway_measure::sweep::{Case, Done, Observer, STRAIGHT, SweepError, brief};
 
 use super::plan::{self, Plan};
 use super::{bounds, export, launches, p2p};
+use crate::advice::unsaved;
+use crate::failure::{Exit, Failure};
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -73,10 +76,10 @@ impl Observer for Attendant<'_> {
         self.progress.borrow_mut().of(done, all, next.collective.name());
     }
 
-    fn save(&self, done: &Done) -> Result<(), Failure> {
+    fn save(&self, done: &Done) -> Result<(), SaveError> {
         let (document, added) = (&self.document, slice::from_ref(done.row));
         let step = Step::new(document, added, (done.count(), done.planned), "point");
-        self.output.keep(&step, || Document { rows: done.rows(), ..document.clone() })
+        Ok(self.output.keep(&step, || Document { rows: done.rows(), ..document.clone() })?)
     }
 }
 
@@ -110,7 +113,7 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
     let placer = placer.as_ref().map(|placer| placer as _);
     let swept = sweep.run(comm, placer, &attendant).map_err(|error| match error {
         SweepError::Refused(refusal) => plan::failure(&refusal, sweep).into(),
-        SweepError::Observer(failure) => RankError::Alone(failure),
+        SweepError::Observer(error) => RankError::Alone(unsaved(error)),
         SweepError::Comm(error) => RankError::Comm(error),
         other => {
             let (what, try_this) = ("the sweep stopped", "run the command again");

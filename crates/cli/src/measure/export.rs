@@ -3,8 +3,9 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use laneway_core::{Comm, Failure};
+use laneway_core::Comm;
 
+use crate::failure::Failure;
 use crate::output;
 use crate::session::RankError;
 use laneway_core::talk;

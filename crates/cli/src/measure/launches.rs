@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use clap::{Arg, ArgMatches, value_parser};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_report::{Run, journal, launches, read};
 
 use super::{bounds, decided, export};
+use crate::failure::{Exit, Failure};
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;

@@ -1,7 +1,8 @@
 //! Checks whether the request fits into memory, before anything is allocated.
 
-use laneway_core::{Comm, Failure, talk};
+use laneway_core::{Comm, talk};
 
+use crate::failure::Failure;
 use crate::session::RankError;
 
 pub use laneway_measure::memory::{objection, sharers};

@@ -14,7 +14,8 @@ pub mod rule;
 mod skew;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure};
+
+use crate::failure::{Exit, Failure};
 
 pub fn command() -> Command {
     Command::new("measure")

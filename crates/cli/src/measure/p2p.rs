@@ -7,18 +7,21 @@ use std::cell::RefCell;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::units::format_size;
-use laneway_core::{Comm, Document, Exit, Failure, Row, talk};
+use laneway_core::{Comm, Document, Row, talk};
 use laneway_measure::Rule;
+use laneway_measure::SaveError;
 use laneway_measure::p2p::sweep::{Done, Experiment, Figures, Next, Observer, PatternError, brief};
 
 use super::{export, launches, refine, rule};
+use crate::advice::unsaved;
+use crate::failure::{Exit, Failure};
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
 use crate::watchdog::Watchdog;
 use crate::words;
-use asked::{Asked, refuse};
+use asked::Asked;
 pub use asked::{cache, cache_arg, cache_words, check_cache};
 
 pub fn command() -> Command {
@@ -139,13 +142,14 @@ impl Observer for Saved<'_> {
         self.progress.borrow_mut().of(next.done, next.all, &what);
     }
 
-    fn save(&self, done: &Done) -> Result<(), Failure> {
+    fn save(&self, done: &Done) -> Result<(), SaveError> {
         if !self.output.keeps() {
             return Ok(());
         }
         let (empty, added) = (document(self.asked, self.env, Vec::new()), done.added());
         let step = Step::new(&empty, &added, (done.done, done.all), "point");
-        self.output.keep(&step, || Document { rows: done.figures.rows(), ..empty.clone() })
+        let all = || Document { rows: done.figures.rows(), ..empty.clone() };
+        Ok(self.output.keep(&step, all)?)
     }
 }
 
@@ -180,8 +184,8 @@ fn is_enough(asked: &Asked, figures: &Figures) -> bool {
 
 fn rank_error(error: PatternError) -> RankError {
     match error {
-        PatternError::Refused(refusal) => refuse(&refusal).into(),
-        PatternError::Observer(failure) => RankError::Alone(failure),
+        PatternError::Refused(refusal) => Failure::from(refusal).into(),
+        PatternError::Observer(error) => RankError::Alone(unsaved(error)),
         PatternError::Comm(error) => error.into(),
         other => {
             let (what, try_this) = ("the run stopped", "run the command again");

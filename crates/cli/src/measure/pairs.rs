@@ -4,10 +4,12 @@ mod asked;
 mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Comm, Exit, Failure, talk};
-use laneway_measure::pairs::{Findings, PARTNERS, Refusal, Survey, SurveyError};
+use laneway_core::{Comm, talk};
+use laneway_measure::pairs::{Findings, Survey, SurveyError};
 
 use super::{export, rule};
+use crate::advice::unsaved;
+use crate::failure::{Exit, Failure};
 use crate::output;
 use crate::session::{self, RankError};
 use crate::watchdog::Watchdog;
@@ -140,26 +142,14 @@ fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, Ran
 
 fn rank_error(error: SurveyError) -> RankError {
     match error {
-        SurveyError::Refused(refusal) => refuse(&refusal).into(),
-        SurveyError::Observer(failure) => RankError::Alone(failure),
+        SurveyError::Refused(refusal) => Failure::from(refusal).into(),
+        SurveyError::Observer(error) => RankError::Alone(unsaved(error)),
         SurveyError::Comm(error) => error.into(),
         other => {
             let (what, try_this) = ("the survey stopped", "run the command again");
             Failure::environment(what, other.to_string(), try_this).into()
         }
     }
-}
-
-fn refuse(refusal: &Refusal) -> Failure {
-    let try_this = match refusal {
-        Refusal::NoPairs => "--ranks 4".to_string(),
-        Refusal::NothingToCompare => "--ranks 3".to_string(),
-        Refusal::Partners { ranks: 0..=3, .. } => "measure pairs without --sample".to_string(),
-        Refusal::Partners { ranks, .. } => format!("--sample {}", PARTNERS.min(ranks - 1)),
-        Refusal::Sites { ranks, .. } => format!("--sites {},{}", ranks.div_ceil(2), ranks / 2),
-        _ => "--size 1M".to_string(),
-    };
-    Failure::usage(refusal.to_string(), refusal.cause(), try_this)
 }
 
 /// How the command ends.

@@ -4,13 +4,15 @@ use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_core::units::format_size;
-use laneway_core::{Comm, Failure, Form, Row, Shape};
+use laneway_core::{Comm, Form, Row, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::sweep::{Assume, Choice, Placer, Refusal, Sweep};
 use laneway_measure::timing::{Confirmation, Series};
 use laneway_measure::{Isolation, Method, Procedure, Rule};
 
 use super::{decided, p2p, refine, rule, skew};
+use crate::advice::{self, Advised};
+use crate::failure::Failure;
 use crate::placed::{self, Placed};
 use crate::session::{self, RankError};
 use crate::words;
@@ -182,7 +184,8 @@ impl Plan {
 
     /// Collective: finds where the ranks are, if the sites of hosts are given.
     pub fn place(&self, comm: &dyn Comm) -> Result<Option<Places>, RankError> {
-        let placed = Placed::find(comm, self.sites.as_deref()).map_err(placed::refused)?;
+        let placed =
+            Placed::find(comm, self.sites.as_deref()).map_err(advice::sites::place_error)?;
         Ok(placed.map(Places))
     }
 
@@ -220,24 +223,14 @@ impl Placer for Places {
 
 /// The message for a person about a refusal, and what to try.
 pub fn failure(refusal: &Refusal, sweep: &Sweep) -> Failure {
-    let try_this = match refusal {
-        Refusal::UnknownAlgorithm { .. } | Refusal::NothingMeasured => "laneway info algorithms",
-        Refusal::NoRivals => "--algorithm all --race",
-        Refusal::ExactRace => "--max-reps 100 --race, without --reps",
-        Refusal::NoRoot { .. } => "--root 0",
-        Refusal::NoTrueTime => "--backend sim:cluster:16 --truth",
-        Refusal::NoIsolation { .. } => "--isolation barrier:dissemination",
-        Refusal::NoSites => "--sites two-sites:8x8, or FILE.toml",
-        Refusal::Memory(_) => "smaller --sizes, or fewer ranks",
-        _ => "laneway measure coll --help",
-    };
-    let cause = match refusal {
+    match refusal {
         Refusal::NoRoot { fewest, .. } if sweep.ranks.len() > 1 => {
-            format!("with the fewest ranks, {fewest}, the ranks are 0 to {}", fewest - 1)
+            let last = fewest - 1;
+            let cause = format!("with the fewest ranks, {fewest}, the ranks are 0 to {last}");
+            Failure::new(refusal.exit(), refusal.to_string(), cause, refusal.advice())
         }
-        refusal => refusal.cause(),
-    };
-    Failure::usage(refusal.to_string(), cause, try_this)
+        refusal => refusal.failure(),
+    }
 }
 
 /// Options of one method that were given with another.

@@ -1,7 +1,6 @@
 //! `--refine N`: more sizes where a curve bends, as at escalations and switches of the protocol.
 
 use clap::{Arg, ArgMatches, value_parser};
-use laneway_core::Failure;
 
 pub fn arg() -> Arg {
     let arg = Arg::new("refine").long("refine").value_name("N").value_parser(value_parser!(u32));
@@ -19,3 +18,5 @@ pub fn from_args(matches: &ArgMatches, sizes: &[u64]) -> Result<u32, Failure> {
 }
 
 pub use super::coll::note_straight;
+
+use crate::failure::Failure;

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use clap::{Arg, ArgMatches};
-use laneway_core::Failure;
 use laneway_measure::Rule;
 use laneway_measure::repeat::Aim;
 
+use crate::failure::Failure;
 use crate::words::{LEVELS, PARTS, seconds, share};
 
 /// The arguments; `usual` is what holds without them.

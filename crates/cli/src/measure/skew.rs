@@ -2,11 +2,11 @@
 //! where they are not.
 
 use clap::{Arg, ArgMatches};
-use laneway_core::Failure;
 use laneway_measure::clock::MOST_DRIFT;
 use laneway_measure::sweep::{MOST_OFFSET, Skew};
 
 use super::rule::number;
+use crate::failure::Failure;
 use crate::words;
 
 pub fn args() -> [Arg; 2] {

@@ -1,10 +1,11 @@
 //! `laneway model compare`: how far every model is off for calls that are timed beside.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_model::{Cell, Comparison, Request, compare, estimate_observed, time_calls};
 
 use super::{experiment_arguments, refused, request};
+use crate::failure::{Exit, Failure};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::progress::Bar;
@@ -73,8 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                 match compared {
                     Ok(comparison) => found.push(comparison),
                     Err(why) => {
-                        let Failure { what, cause, .. } = why.failure();
-                        output::note(&format!("{} is left out: {what}: {cause}", kind.name()));
+                        output::note(&format!("{} is left out: {why}", kind.name()));
                     }
                 }
             }

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Collective, Comm, Exit, Failure};
+use laneway_core::{Collective, Comm};
 use laneway_model::{
     Fitted, ModelKind, Request, estimate_observed, fit, platform_text, share, sweep,
 };
 
 use super::{all_argument, experiment_arguments, print_model, refused, request};
+use crate::failure::{Exit, Failure};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::progress::Bar;
@@ -151,7 +152,7 @@ fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<()
             100.0 * quality.limit
         ));
     } else if let Some(file) = wanted.text("platform") {
-        let text = platform_text(fitted).map_err(|error| error.failure())?;
+        let text = platform_text(fitted)?;
         output::replace(Path::new(file), &text)?;
     }
     Ok(())

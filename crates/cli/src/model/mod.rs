@@ -7,10 +7,11 @@ mod predict;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_model::{ALL_EAGER, Fitted, ModelError, Request};
 use laneway_sim::platform::similar_file;
 
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::session::RankError;
 use crate::{Verb, dispatch, words};
@@ -89,18 +90,7 @@ fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
 fn refused(error: ModelError) -> RankError {
     match error {
         ModelError::Comm(error) => error.into(),
-        ModelError::Budget { seconds, spent, .. } => {
-            let mut failure = error.failure();
-            let more = (4.0 * seconds.max(spent)).max(0.1);
-            failure.try_this = format!("--total-budget {more:.1}, or fewer or shorter --sizes");
-            failure.into()
-        }
-        ModelError::Schedule(_) => {
-            let mut failure = error.failure();
-            failure.try_this = "laneway check, which shows the algorithm that is wrong".into();
-            failure.into()
-        }
-        other => other.failure().into(),
+        other => Failure::from(other).into(),
     }
 }
 
@@ -151,13 +141,7 @@ fn load(file: &str) -> Result<Fitted, Failure> {
         let try_this = similar.unwrap_or_else(|| format!("laneway model fit -o {file}"));
         Failure::environment(what, error.to_string(), try_this)
     })?;
-    Fitted::load(file, &text).map_err(|error| {
-        let mut failure = error.failure();
-        if let ModelError::File { .. } = error {
-            failure.try_this = "laneway model fit -o tonight.toml, which writes one".into();
-        }
-        failure
-    })
+    Ok(Fitted::load(file, &text)?)
 }
 
 /// Prints a model: a row for each parameter, and what is to be known of the whole. A table shows

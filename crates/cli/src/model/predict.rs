@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Comm, Document, Exit, Failure, Placement, Rank, Row, Stage};
+use laneway_core::{Comm, Document, Placement, Rank, Row, Stage};
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
-use laneway_model::{
-    Call, Choice, Crossover, Fitted, Meter, ModelError, Parameter, crossovers, predict_some,
-};
+use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossovers, predict_some};
 use laneway_sim::HostId;
 
 use super::{load, refused};
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::measure::export;
 use crate::measure::rule::budget_arg;
 use crate::output::{self, Output};
@@ -156,21 +156,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let own = chosen.iter().filter(|one| one.collective == collective);
         let own: Vec<Choice> = own.map(|one| (one.algorithm, one.params)).collect();
         note_left_out(&call, &own);
-        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| {
-            let hosts = match error {
-                ModelError::Ranks { model, .. } => Some(model),
-                _ => None,
-            };
-            let mut failure = error.failure();
-            if let Some(hosts) = hosts {
-                failure.try_this = format!(
-                    "--ranks {hosts}, --like HOST for more ranks on copies of a host, or laneway \
-                     model fit with more ranks"
-                );
-            }
-            failure
-        })?;
-        let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
+        let rows = predict_some(&fitted, &call, &own, &sizes)?;
+        let crossings = crossovers(&fitted, &call, &rows)?;
         predicted.push(Predicted { call, rows, crossings });
     }
     if predicted.iter().all(|one| one.rows.is_empty()) {
@@ -214,11 +201,8 @@ fn copied<'h>(
         };
         like.push(rank);
     }
-    fitted.copied(ranks, &like).map_err(|error| {
-        let mut failure = error.failure();
-        failure.try_this = format!("--ranks {} --like 0", 2 * fitted.hosts.len());
-        failure
-    })
+    let double = || format!("--ranks {} --like 0", 2 * fitted.hosts.len());
+    fitted.copied(ranks, &like).map_err(|error| error.trying(double()))
 }
 
 /// Where ranks are, if a platform says so: on the hosts of the model by their names, or in order.

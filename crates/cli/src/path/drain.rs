@@ -2,10 +2,12 @@
 //! hand, and give it back.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
-use laneway_net::watch::{self, DrainError};
+use laneway_core::{Document, Row};
+use laneway_net::watch;
 
-use super::processes::{self, no_process, pid, pid_arg};
+use super::processes::{pid, pid_arg};
+use crate::advice::path::undrained;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 /// No device and no address is longer.
@@ -70,7 +72,7 @@ fn change(matches: &ArgMatches, drains: bool) -> Result<Exit, Failure> {
     }
     let (pid, params) = (pid(matches), Row::new().with("path", word).with("drains", drains));
     let asked = if drains { watch::drain(word, pid) } else { watch::undrain(word, pid) };
-    let asked = asked.map_err(|error| failure(error, pid))?;
+    let asked = asked.map_err(|error| undrained(error, pid))?;
     let (env, rows, summary) = (Row::new(), asked.rows(), Some(asked.summary()));
     let document = Document { verb: "path", env, params, rows, summary };
     output.write_said(&document, None, &[asked.sentence()])?;
@@ -84,16 +86,4 @@ fn change(matches: &ArgMatches, drains: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Gate);
     }
     Ok(Exit::Done)
-}
-
-fn failure(error: DrainError, pid: Option<u32>) -> Failure {
-    let (what, try_this) = (error.to_string(), "laneway path watch --once");
-    match error {
-        DrainError::Net(error) => processes::failure(error),
-        DrainError::NoProcess => no_process(pid),
-        DrainError::Unknown { have, .. } => {
-            Failure::environment(what, format!("the paths are {}", have.join(", ")), try_this)
-        }
-        _ => Failure::environment(what, "it is stopped, or runs another version", try_this),
-    }
 }

@@ -4,14 +4,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Document, Exit, Failure, Row};
-use laneway_drill::{DrillError, Kind, Load, Observed, Round, Stage, StageOptions, judge, observe};
+use laneway_core::{Document, Row};
+use laneway_drill::{Kind, Load, Observed, Round, Stage, StageOptions, judge, observe};
 use laneway_net::reach::PeerPath;
 use laneway_sim::platform::parse_time;
 use laneway_stats::SplitMix64;
 
 use super::reach;
-use crate::lab;
+use crate::advice;
+use crate::failure::{Exit, Failure};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -157,21 +158,21 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let mut random = SplitMix64::new(number("seed"));
     let one_switch = matches.get_flag("one-switch");
-    let options = StageOptions { rate: rate.into(), one_switch, program: lab::program()? };
-    let stage = Stage::build(&options).map_err(failure)?;
+    let options = StageOptions { rate: rate.into(), one_switch, program: crate::lab::program()? };
+    let stage = Stage::build(&options).map_err(advice::path::drill)?;
     let mut progress = Progress::new(rounds.len() * faults, true);
     let (mut rows, mut is_sound, mut unfinished) = (Vec::new(), true, false);
     for (at, round) in rounds.iter().enumerate() {
         let what = format!("{} {} B", round.kind.name(), round.load.bytes);
         let tell = |done| progress.at(at * faults + done, &what);
-        let seen = stage.run(round, &mut random, tell).map_err(failure)?;
+        let seen = stage.run(round, &mut random, tell).map_err(advice::path::drill)?;
         let verdict = judge(round, &seen);
         is_sound &= verdict.is_sound;
         unfinished |= verdict.unfinished;
         rows.push(verdict.row());
     }
     drop(progress);
-    stage.remove().map_err(failure)?;
+    stage.remove().map_err(advice::path::drill)?;
     let params = Row::new()
         .with("rate", rate)
         .with("one_switch", one_switch)
@@ -249,23 +250,6 @@ fn with_peers(
         elapsed < Duration::from_secs(seconds) && !stop.load(Ordering::Acquire)
     });
     seen.map_err(reach::failure)
-}
-
-/// How an error of a drill reaches a person.
-pub fn failure(error: DrillError) -> Failure {
-    let what = error.to_string();
-    match error {
-        DrillError::Rate { .. } => {
-            Failure::usage(what, "a path has a rate with its unit", "--rate 1Gbit")
-        }
-        DrillError::Lab(error) => lab::failure(error),
-        DrillError::Net(error) => reach::failure(error),
-        DrillError::Queue(error) => {
-            let what = "the queue of a path could not be filled";
-            Failure::environment(what, error.to_string(), "--kinds busy")
-        }
-        _ => Failure::environment(what, "the drill could not be done", "laneway path info"),
-    }
 }
 
 /// How many connections there are.

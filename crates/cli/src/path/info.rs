@@ -5,11 +5,12 @@ use std::net::IpAddr;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_net::PathName;
 use laneway_net::survey::{Survey, SurveyError};
 
 use super::reach;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

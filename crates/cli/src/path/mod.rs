@@ -9,9 +9,9 @@ mod serve;
 mod watch;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 
 use crate::Verb;
+use crate::failure::{Exit, Failure};
 
 /// What can be done with paths.
 static VERBS: &[Verb] = &[

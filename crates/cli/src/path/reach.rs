@@ -4,9 +4,12 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, value_parser};
-use laneway_core::Failure;
-use laneway_net::reach::{self, PORT, PeerPath, ReachError};
-use laneway_net::{Endpoint, LocalPath, NetError, Options, PathName, Secret, Setup};
+use laneway_net::reach::{self, PORT, PeerPath};
+use laneway_net::{Endpoint, LocalPath, Options, PathName, Secret, Setup};
+
+pub use crate::advice::path::failure;
+use crate::advice::path::unreached;
+use crate::failure::Failure;
 
 /// The arguments of both ends.
 pub fn args() -> [Arg; 3] {
@@ -60,34 +63,6 @@ pub fn addresses(matches: &ArgMatches, peers: &[PeerPath]) -> Result<Vec<SocketA
     peers.iter().map(|peer| peer.address(port).map_err(unreached)).collect()
 }
 
-/// Why there is no path, for a person.
-fn unreached(error: ReachError) -> Failure {
-    let what = error.to_string();
-    let info = "laneway path info";
-    match error {
-        ReachError::Interfaces(error) => {
-            Failure::environment("cannot list the interfaces", error.to_string(), info)
-        }
-        ReachError::Unknown { have, .. } => {
-            Failure::environment(what, format!("the interfaces are {}", have.join(", ")), info)
-        }
-        ReachError::NoPath => Failure::environment("there is no path", what, info),
-        ReachError::NoPort { .. } => {
-            Failure::usage(what, "each path through a device has the next port", "--port 7471")
-        }
-        ReachError::Twice(peer) => {
-            let next = PeerPath { place: peer.place + 1, ..peer };
-            let cause = "each path to a server is another one";
-            Failure::usage(what, cause, format!("--to {peer},{next}"))
-        }
-        ReachError::Obstacle(_) => {
-            let try_this = "laneway path info --peer ADDRESS,ADDRESS";
-            Failure::environment("a path cannot be used", what, try_this)
-        }
-        _ => Failure::environment(what, "there is no path", info),
-    }
-}
-
 pub fn endpoint(
     paths: Vec<LocalPath>,
     secret: Secret,
@@ -97,31 +72,4 @@ pub fn endpoint(
     let setup = Setup { spread, ..Setup::usual() };
     let options = Options { paths, secret, accepts, setup };
     Endpoint::open(options).map_err(failure)
-}
-
-/// How an error of a connection reaches a person.
-pub fn failure(error: NetError) -> Failure {
-    let what = error.to_string();
-    match error {
-        NetError::OpenSecret { path, .. } => {
-            Failure::environment(what, "a secret is for its owner", format!("chmod 600 {path}"))
-        }
-        NetError::SecretFile { .. } | NetError::ShortSecret { .. } => {
-            let try_this = "head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE";
-            Failure::environment(what, "the job's secret cannot be used", try_this)
-        }
-        NetError::NoSecret { .. } => {
-            let cause = "anyone who reaches the address could send in the name of the job";
-            Failure::usage(what, cause, "--secret FILE")
-        }
-        NetError::PathName { .. } => Failure::usage(
-            what,
-            "a path is a device, or one of several through it: eth0 or eth0/2",
-            "--paths eth0,eth0/2; laneway path info lists devices",
-        ),
-        NetError::Paths { .. } | NetError::Refused(_) => {
-            Failure::usage(what, "a connection has one to eight paths", "laneway path info")
-        }
-        _ => Failure::environment(what, "the network or the other end", "laneway path info"),
-    }
 }

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::units::counted;
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_net::drill::{State, serve};
 
 use super::reach;
+use crate::failure::{Exit, Failure};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
 use crate::words;

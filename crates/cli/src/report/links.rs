@@ -4,11 +4,11 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::error::nearest;
-use laneway_core::{Exit, Failure};
 use laneway_draw::links as drawing;
 use laneway_report::links::{self, LinkRecord};
 
 use super::{load, name_runs, refuse_to_replace};
+use crate::failure::{Exit, Failure};
 use crate::links::ending;
 use crate::output;
 
@@ -67,7 +67,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     refuse_to_replace(target, &files)?;
     let mut records = Vec::new();
     for (file, name) in files.iter().zip(name_runs(&files)) {
-        let run = load(file).map_err(|why| Failure::new(why.exit, why.what, why.cause, RECORD))?;
+        let run = load(file, RECORD)?;
         let uses = links::read(&run).map_err(|cause| {
             let what = format!("`{file}` is not a record of links");
             Failure::usage(what, cause, RECORD)

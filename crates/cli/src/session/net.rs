@@ -5,8 +5,9 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_backend::{HostSource, Network};
-use laneway_core::Failure;
 use laneway_ranks::{MOST_CONNECTIONS, Starter};
+
+use crate::failure::Failure;
 
 const HEADING: &str = "Ranks over the network (--backend net)";
 

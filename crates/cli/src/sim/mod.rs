@@ -8,13 +8,14 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, default_algorithm};
 use laneway_core::units::{counted, format_size};
-use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
+use laneway_core::{Collective, Document, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
-use laneway_sim::SimError;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sites::{NotSimulated, Run, Simulated};
+use laneway_sites::{Run, Simulated};
 
+use crate::advice::{self, sim::unsimulated_run};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::platform;
 use crate::progress::Bar;
@@ -168,23 +169,6 @@ impl Plan {
     }
 }
 
-/// What the screen shows of a run that has no outcome; `what` is what it was for.
-fn refused(what: &str, error: NotSimulated) -> Failure {
-    match error {
-        NotSimulated::Failed { algorithm, error } => unsimulated(algorithm, error),
-        why => Failure::usage(what, why.to_string(), "laneway info algorithms"),
-    }
-}
-
-fn unsimulated(algorithm: &str, error: SimError) -> Failure {
-    let what = format!("{algorithm} cannot be simulated");
-    let try_this = match error {
-        SimError::Partition { .. } => "`until = \"2s\"` in the [[event]] that takes the link down",
-        _ => "report this with the command line",
-    };
-    Failure::environment(what, error.to_string(), try_this)
-}
-
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
@@ -199,7 +183,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         record.write(&plan)?;
     }
     let times = plan.calls().rows(&plan.runs(), &*Bar::working());
-    let times = times.map_err(|error| refused("nothing was simulated", error))?;
+    let times = times.map_err(|error| unsimulated_run("nothing was simulated", error))?;
     let line = |(algorithm, why): &(&Algorithm, String)| format!("{}: {why}", algorithm.name);
     let mut left_out: Vec<String> = times.refused.iter().map(line).collect();
     left_out.dedup();
@@ -223,7 +207,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
     let run = plan.one_run("a timeline shows one run")?;
     let mut recording = Recording::default();
     let drawn = plan.calls().run(&run, Some(&mut recording), &*Bar::working());
-    drawn.map_err(|error| refused("nothing to draw", error))?;
+    drawn.map_err(|error| unsimulated_run("nothing to draw", error))?;
     let title = plan.title(&run);
     let (platform, ranks) = (&plan.platform, plan.ranks);
     let sites = (0..ranks).map(|rank| platform.site_of(rank).unwrap_or(0)).collect();
@@ -238,7 +222,8 @@ fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
         Failure::environment(what, error.to_string(), "a folder in which you can create files")
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
-    let export = platform.export_simgrid().map_err(|error| error.into_failure())?;
+    let export =
+        platform.export_simgrid().map_err(|error| advice::platform("--platform ", &error))?;
     for (name, text) in export.files() {
         write(&dir.join(name), &text)?;
     }

@@ -1,12 +1,14 @@
 //! `laneway sim --record`: what each link carried over time, as rows or as a picture.
 
 use clap::{Arg, ArgMatches};
-use laneway_core::{Failure, Row};
+use laneway_core::Row;
 use laneway_report::links::{Interval, LinkUse};
-use laneway_sim::{LinkLoad, LinkRecord, RecordError, record_links};
+use laneway_sim::{LinkLoad, LinkRecord, record_links};
 use laneway_sites::Run;
 
 use super::Plan;
+use crate::advice::sim::unrecorded;
+use crate::failure::Failure;
 use crate::links::RecordFile;
 use crate::words;
 
@@ -49,7 +51,7 @@ impl Wanted {
         let schedule = algorithm.schedule(&plan.calls().shape(collective, size), &params);
         let schedule = schedule.map_err(|refusal| refused(refusal.0))?;
         let record = record_links(&plan.platform, &*schedule, self.every);
-        let record = record.map_err(|error| failure(algorithm.name, error))?;
+        let record = record.map_err(|error| unrecorded(algorithm.name, error))?;
         if record.links.is_empty() {
             let cause = "no byte passed a link";
             return Err(Failure::usage("nothing to record", cause, "--ranks 2 --sizes 64K"));
@@ -65,18 +67,6 @@ impl Wanted {
             .with("every_us", record.intervals.begin(1) * 1e6);
         let title = plan.title(&self.run);
         self.file.write(&title, link_uses(record), plan.env(), params)
-    }
-}
-
-fn failure(algorithm: &str, error: RecordError) -> Failure {
-    let cause = error.to_string();
-    match error {
-        RecordError::Sim(error) => super::unsimulated(algorithm, error),
-        RecordError::TooShort { usual, .. } => {
-            let try_this = format!("--every {:.0}us", (usual * 1e6).ceil());
-            Failure::usage("the intervals are too short", cause, try_this)
-        }
-        _ => Failure::usage("nothing to record", cause, "--ranks 2 --sizes 64K"),
     }
 }
 

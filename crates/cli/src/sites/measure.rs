@@ -4,18 +4,19 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::parse_size;
-use laneway_core::{Comm, Document, Exit, Failure};
+use laneway_core::{Comm, Document};
 use laneway_draw::Format;
 use laneway_measure::Rule;
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
-use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
+use laneway_measure::sites::{Asked, Found, measure_sites};
 use laneway_sim::platform::Platform;
 use laneway_sites::found::{Findings, brief_rows, limits, platform_text};
 
+use crate::advice;
+use crate::failure::{Exit, Failure};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
-use crate::placed::{self, Placed};
-use crate::platform;
+use crate::placed::Placed;
 use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::watchdog::Watchdog;
@@ -126,7 +127,7 @@ fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         let need = (message as u64).saturating_mul(2).saturating_mul(sharers);
         memory::refuse(comm, memory::objection(need, message as u64), "--message 1M")?;
     }
-    let placed = Placed::find(comm, wanted.text("sites")).map_err(placed::refused)?;
+    let placed = Placed::find(comm, wanted.text("sites")).map_err(advice::sites::place_error)?;
     let sites = placed.map(|placed| placed.sites());
     let (watchdog, bar) = (Watchdog::new(comm), Bar::measuring(comm.rank() == 0));
     let asked = Asked {
@@ -138,7 +139,7 @@ fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         alive: &|| watchdog.alive(),
         observer: &bar,
     };
-    let found = measure_sites(comm, &asked).map_err(refused)?;
+    let found = measure_sites(comm, &asked).map_err(advice::sites::unmeasured)?;
     let environment = session::environment(comm);
     let reached = |found: &Found| {
         found.rows.iter().all(|row| row.rated.each.reached && row.rated.together.reached)
@@ -151,30 +152,6 @@ fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         finish(wanted, &found, environment)?;
     }
     Ok(exit)
-}
-
-fn refused(error: SitesError) -> RankError {
-    let cause = error.to_string();
-    match error {
-        SitesError::Comm(error) => error.into(),
-        SitesError::OneSite { .. } => {
-            let try_this = "hosts of several sites, or --sites FILE.toml with their sites";
-            Failure::usage("all hosts are at one site", cause, try_this).into()
-        }
-        SitesError::Torn { .. } => {
-            let what = "latencies do not show which hosts are a site";
-            let try_this = "--sites FILE.toml with the sites, or --anyway for likely ones";
-            Failure::new(Exit::Precision, what, cause, try_this).into()
-        }
-        SitesError::TooShort { least, .. } => {
-            let try_this = format!("--message {least}, or without");
-            Failure::usage("the message is too short", cause, try_this).into()
-        }
-        _ => {
-            let try_this = "laneway sites measure --help";
-            Failure::environment("the sites cannot be measured", cause, try_this).into()
-        }
-    }
 }
 
 /// Prints rows and sentences, and saves the platform.
@@ -198,6 +175,6 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
     }
     let text = platform_text(found, &limits);
     // What is saved can be read.
-    Platform::parse(file, &text).map_err(|error| platform::refused("", error))?;
+    Platform::parse(file, &text).map_err(|error| advice::platform("", &error))?;
     output::replace(Path::new(file), &text)
 }

@@ -8,12 +8,14 @@ use std::time::Instant;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
 use laneway_core::units::counted;
-use laneway_core::{Collective, Document, Exit, Failure, Row, Value};
+use laneway_core::{Collective, Document, Row, Value};
 use laneway_report::fastest::{bytes, listed};
 use laneway_report::table::{cell, significant};
 use laneway_sim::platform::Platform;
-use laneway_sites::{Calls, ChoiceError, LanesError};
+use laneway_sites::Calls;
 
+use crate::advice::sites::{no_choice, no_lanes};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::platform;
 use crate::progress::Bar;
@@ -98,8 +100,8 @@ impl Plan {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = platform::read("--platform ", spec)?;
-        let operations =
-            words::ops("sites", matches, "scatter").map_err(|refused| meant(refused, matches))?;
+        refuse_verb(matches)?;
+        let operations = words::ops("sites", matches, "scatter")?;
         let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
@@ -129,7 +131,7 @@ impl Plan {
     /// What is chosen, or all that was tried, and how.
     fn choose(&self, all: bool) -> Result<(Document, Vec<String>), Failure> {
         let begun = Instant::now();
-        let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
+        let choices = self.calls().choose(all, &*Bar::working()).map_err(no_choice)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
         if let Some(why) = choices.no_bound {
             output::note(&format!("no lower bound is known: {why}"));
@@ -180,12 +182,15 @@ impl Plan {
     }
 }
 
-/// A word that is not an operation may be the verb.
-fn meant(refused: Failure, matches: &ArgMatches) -> Failure {
+/// Refuses a word that is not an operation, but may be the verb.
+fn refuse_verb(matches: &ArgMatches) -> Result<(), Failure> {
     let mut words = matches.get_many::<String>("op").unwrap_or_default();
-    match words.any(|word| nearest(word, ["measure"]).is_some()) {
-        true => Failure::usage(refused.what, refused.cause, "laneway sites measure"),
-        false => refused,
+    let is_verb = |word: &&String| {
+        words::known_collective(word).is_none() && nearest(word, ["measure"]).is_some()
+    };
+    match words.find(is_verb) {
+        Some(word) => Err(words::unknown_collective(word, "laneway sites measure")),
+        None => Ok(()),
     }
 }
 
@@ -198,34 +203,6 @@ fn lane_range(range: &str) -> Result<RangeInclusive<u32>, Failure> {
             let what = format!("`{range}` is not a range of lanes");
             Err(Failure::usage(what, "a range is a number, or two as in 1:32", "--lanes 1:32"))
         }
-    }
-}
-
-fn no_lanes(error: LanesError, range: &str) -> Failure {
-    let cause = error.to_string();
-    match error {
-        LanesError::NotTwoSites(_) => {
-            let try_this = "--platform two-sites:32x32, or without --lanes";
-            Failure::usage("lanes need a platform of two sites", cause, try_this)
-        }
-        LanesError::Range { most } => {
-            let cause = format!("the smaller site has {most} hosts, and a lane takes one of each");
-            Failure::usage(
-                format!("{range} lanes are not possible"),
-                cause,
-                format!("--lanes 1:{most}"),
-            )
-        }
-        LanesError::Operation(_) => {
-            let try_this = format!("laneway sites scatter,gather --lanes {range}");
-            Failure::usage("only scatter and gather have lanes", cause, try_this)
-        }
-        LanesError::Choice(error) => failure(error),
-        _ => Failure::usage(
-            "the cost model does not cover this platform",
-            cause,
-            "--platform two-sites:32x32",
-        ),
     }
 }
 
@@ -303,9 +280,4 @@ fn duration(us: f64) -> String {
         0
     };
     format!("{number:.digits$} {unit}")
-}
-
-fn failure(error: ChoiceError) -> Failure {
-    let what = "no schedule can be chosen";
-    Failure::usage(what, error.to_string(), "laneway sim OP, to simulate each algorithm")
 }

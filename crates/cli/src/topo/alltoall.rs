@@ -1,12 +1,12 @@
 //! `laneway topo alltoall`: which messages share a link when all nodes send to all others.
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_topo::count;
 
 use super::machine;
 use super::orders;
-use super::refusal::refuse;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -48,7 +48,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let names = word.map_or_else(|| orders::usual(&machine).to_vec(), |word| vec![word]);
     for name in &names {
         let order = orders::named(&machine, name, seed)?;
-        let counted = count(&machine, &order).map_err(refuse)?;
+        let counted = count(&machine, &order)?;
         is_short |= counted.is_short();
         rows.push(counted.row(&machine));
         let of = if names.len() > 1 { format!("{name}: ") } else { String::new() };

@@ -1,13 +1,13 @@
 //! `laneway topo alternates`: the primary and the alternate path of a connection that share least.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_topo::Host;
-use laneway_topo::alternates::{NoPath, alternates, ports};
+use laneway_topo::routing::alternates::{NoPath, alternates, ports};
 
 use super::machine;
-use super::refusal::refuse;
 use super::route::addressed;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 /// Paths to each host where nothing says how many there are.
@@ -53,11 +53,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let machine = machine::from(matches)?;
     let wiring = machine.wiring();
-    let ports = |name: &str| ports(wiring, text(name)).map_err(refuse);
+    let ports = |name: &str| ports(wiring, text(name));
     let (near, far) = (ports("near")?, ports("far")?);
     let is_known = machine.identity().paths() > 1 || matches.contains_id("routing");
     let paths = text("paths").parse().ok().or((!is_known).then_some(PATHS));
-    let own = addressed(&machine, matches, paths)?;
+    let own = addressed(&machine, None, paths)?;
     let table = own.table(&machine);
     let names = |hosts: &[Host]| -> Vec<String> {
         hosts.iter().map(|&host| wiring.host_name(host)).collect()

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::check::unreached_csv;
-use laneway_topo::{Machine, Proof, Wiring, check, explain, prove_observed};
+use laneway_core::Row;
+use laneway_topo::proof::check::unreached_csv;
+use laneway_topo::proof::explain;
+use laneway_topo::{Machine, Proof, Wiring, check, prove_observed};
 
 use super::machine;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 /// Where every pair that is not reached is to be found.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::units::{counted_grouped, parse_count};
-use laneway_core::{Exit, Failure, Observer, Row};
+use laneway_core::{Observer, Row};
 use laneway_report::table;
-use laneway_topo::budget::{self, Budget, Figures, budget, largest_switch, smallest};
+use laneway_topo::cost::budget::{self, Budget, Figures, budget, largest_switch, smallest};
 use laneway_topo::wiring::MOST_PORTS;
 
 use super::machine::{self, Machine};
-use super::refusal::refuse;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::progress::Bar;
 
@@ -253,7 +253,7 @@ fn chosen(
 /// Of each kind the smallest fabric with at least this number of nodes.
 fn of_each_kind(nodes: u64, ports: Option<u32>) -> Result<Vec<Machine>, Failure> {
     let observer: Arc<dyn Observer> = Bar::working();
-    let (machines, missing) = smallest(nodes, ports, &observer).map_err(refuse)?;
+    let (machines, missing) = smallest(nodes, ports, &observer)?;
     let of = ports.map_or("any switches".to_string(), |ports| format!("switches of {ports} ports"));
     machine::notes(missing.iter().map(|missing| {
         let most = counted_grouped(missing.nodes, "node");

@@ -1,13 +1,15 @@
 //! `laneway topo diff`: which cables are not where they were planned.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::differ::compare;
+use laneway_core::Row;
+use laneway_topo::ErrorKind;
+use laneway_topo::machine::differ::compare;
 use laneway_topo::machine::fabric_file;
 use laneway_topo::{Fabric, topology};
 
 use super::machine::{self, discovered};
-use super::refusal::{refuse, refuse_topology};
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -32,18 +34,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let plan = match fabric_file(text("plan")) {
         Some(_) => discovered(text("plan"))?.fabric,
         None => {
-            let named = topology(text("plan"));
-            let refused = |error| {
-                let mut refused = refuse_topology(error, "laneway topo diff ");
-                let command = refused.try_this.split(';').next().unwrap_or_default();
-                refused.try_this = format!("{command} {}", text("found"));
-                refused
-            };
-            Fabric::of(&*named.map_err(refused)?)
+            let plan = topology(text("plan")).map_err(|error| match (error.kind, &error.hint) {
+                (ErrorKind::Topology, Some(name)) => {
+                    error.trying(format!("laneway topo diff {name} {}", text("found")))
+                }
+                _ => error.failure(),
+            });
+            Fabric::of(&*plan?)
         }
     };
     let found = discovered(text("found"))?;
-    let compared = compare(&plan, &found.fabric).map_err(refuse)?;
+    let compared = compare(&plan, &found.fabric)?;
     let params = Row::new().with("plan", text("plan")).with("found", text("found"));
     let (summary, answer) = (Some(compared.summary()), [compared.sentence()]);
     machine::write_list(&output, params, compared.rows(), summary, &answer)?;

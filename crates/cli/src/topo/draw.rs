@@ -1,14 +1,14 @@
 //! `laneway topo draw`: a fabric as a drawing, with its load and with what has failed.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
-use laneway_topo::order::Random;
+use laneway_topo::traffic::order::Random;
 
 use super::machine::{self, Machine};
 use super::orders::{self, Named};
 use super::schedule::range;
 use super::{check, export};
+use crate::failure::{Exit, Failure};
 use crate::words;
 
 pub fn command() -> Command {

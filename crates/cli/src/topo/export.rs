@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
-use laneway_topo::export::{EXPORTS, export};
+use laneway_topo::files::export::{EXPORTS, export};
 
-use super::refusal::refuse;
 use super::route::addressed;
 use super::{draw, machine};
+use crate::failure::{Exit, Failure};
 use crate::output;
 
 /// The format that is drawn.
@@ -53,12 +52,12 @@ pub fn file_arg() -> Arg {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let machine = machine::from(matches)?;
-    let own = addressed(&machine, matches, None)?;
+    let own = addressed(&machine, None, None)?;
     let Some(format) = text("as").and_then(export) else {
         save(text("output"), &draw::page(&machine, None))?;
         return Ok(Exit::Done);
     };
-    let written = (format.write)(&machine, &own).map_err(refuse)?;
+    let written = (format.write)(&machine, &own)?;
     let all = "`laneway topo check --unreached FILE` lists all";
     machine::notes(written.findings(machine.wiring(), all));
     save(text("output"), &written.text)?;

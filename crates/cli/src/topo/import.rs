@@ -1,10 +1,11 @@
 //! `laneway topo import`: which topology a discovered fabric is.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::recognise::{self, recognise};
+use laneway_core::Row;
+use laneway_topo::machine::recognise::{self, recognise};
 
 use super::machine::{self, discovered};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use clap::{ArgGroup, ArgMatches, Command};
+use laneway_core::Row;
 use laneway_core::units::parse_count;
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::formats::file_name;
+use laneway_topo::files::formats::file_name;
 use laneway_topo::jobs::{self, Wanted};
 use laneway_topo::{Error, ErrorKind};
 
 use super::machine::{self, option};
-use super::refusal::{advise, refuse};
 use super::schedule::range;
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -83,7 +84,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(word) => {
             let rows = jobs::partners(&machine, &job, range("phase", word, job.phases())?);
             let try_this = "--phase 0, or --schedule FILE";
-            let rows = rows.map_err(|error| advise(error, try_this))?;
+            let rows = rows.map_err(|error| error.trying(try_this))?;
             machine::write_list(&output, params, rows, Some(row), &answer)?;
         }
     }
@@ -94,11 +95,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn refused(error: Error, list: &str, is_whole: bool) -> Failure {
     let hint = error.hint.clone().unwrap_or_default();
     match error.kind {
-        ErrorKind::Nodes => advise(error, format!("--{list} '{hint}'")),
+        ErrorKind::Nodes => error.trying(format!("--{list} '{hint}'")),
         ErrorKind::Shape if !hint.is_empty() && !is_whole => {
             let which = "which takes any nodes, with the same --fail and --routing";
-            advise(error, format!("--size {hint}, {which}"))
+            error.trying(format!("--size {hint}, {which}"))
         }
-        _ => refuse(error),
+        _ => error.failure(),
     }
 }

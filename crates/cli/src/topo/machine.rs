@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_report::table;
+use laneway_topo::Counter;
 pub use laneway_topo::Machine;
-use laneway_topo::formats::Discovered;
-use laneway_topo::{Counter, explain};
+use laneway_topo::files::formats::Discovered;
+use laneway_topo::proof::explain;
 
-use super::refusal::{advise, refuse, refuse_topology};
+use crate::advice::{self, Advised};
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::progress::Bar;
 
@@ -80,12 +82,12 @@ pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
     if let Some(file) = matches.get_one::<String>("lids") {
         let address = machine.address(Path::new(file));
         machine = address.map_err(|error| match error.kind {
-            laneway_topo::ErrorKind::Addresses => advise(error, "the same command without --lids"),
-            _ => refuse(error),
+            laneway_topo::ErrorKind::Addresses => error.trying("the same command without --lids"),
+            _ => error.failure(),
         })?;
     }
     let routing = matches.get_one::<String>("routing").map(String::as_str);
-    machine.route(routing).map_err(refuse)
+    Ok(machine.route(routing)?)
 }
 
 /// For verbs that ask about cables alone: its forwarding leads into what has failed.
@@ -97,7 +99,7 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 pub fn damaged(matches: &ArgMatches, spec: &str) -> Result<Machine, Failure> {
     let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(DEFAULT_SEED);
     let parts: Vec<&String> = matches.get_many("fail").unwrap_or_default().collect();
-    let machine = named(spec)?.fail(&parts, seed).map_err(refuse)?;
+    let machine = named(spec)?.fail(&parts, seed)?;
     notes(explain::failures(&machine));
     Ok(machine)
 }
@@ -105,18 +107,18 @@ pub fn damaged(matches: &ArgMatches, spec: &str) -> Result<Machine, Failure> {
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
     let machine = Machine::observed(spec, Bar::working());
-    machine.map_err(|error| refuse_topology(error, "--topology "))
+    machine.map_err(|error| advice::topology(&error, "--topology "))
 }
 
 /// A fabric from a file, in any format that is known.
 pub fn discovered(file: &str) -> Result<Discovered, Failure> {
-    laneway_topo::machine::discovered(Path::new(file)).map_err(refuse)
+    Ok(laneway_topo::machine::discovered(Path::new(file))?)
 }
 
 /// Counts conflicts on the machine.
 pub fn counter(machine: &Machine) -> Result<Counter, Failure> {
     let try_this = "a smaller fabric; laneway topo alltoall samples large ones";
-    machine.counter().map_err(|error| advise(error, try_this))
+    machine.counter().map_err(|error| error.trying(try_this))
 }
 
 /// Notes for the person at the terminal.

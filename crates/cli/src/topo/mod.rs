@@ -13,15 +13,14 @@ mod machine;
 mod new;
 mod orders;
 mod random;
-mod refusal;
 mod route;
 mod schedule;
 mod watch;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure};
 
 use crate::Verb;
+use crate::failure::{Exit, Failure};
 
 /// What can be done with a fabric.
 static VERBS: &[Verb] = &[

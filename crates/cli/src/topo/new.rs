@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_topo::cost::Parts;
-use laneway_topo::export::plan;
+use laneway_topo::files::export::plan;
 
 use super::machine;
-use super::refusal::refuse;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -33,7 +33,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = machine::unrouted(matches)?;
     if let Some(file) = matches.get_one::<String>("output") {
-        output::replace(Path::new(file), &plan(&machine).map_err(refuse)?)?;
+        output::replace(Path::new(file), &plan(&machine)?)?;
     }
     let parts = Parts::of(machine.wiring());
     let row = parts.row(&machine.spec, machine.wiring());

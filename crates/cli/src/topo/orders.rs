@@ -1,13 +1,12 @@
 //! The order of messages that `--schedule` names.
 
 use clap::{Arg, ArgMatches};
-use laneway_core::Failure;
 use laneway_topo::machine::MOST_SPREAD;
-pub use laneway_topo::schedule::Named;
-use laneway_topo::schedule::usual_orders;
+pub use laneway_topo::traffic::schedule::Named;
+use laneway_topo::traffic::schedule::usual_orders;
 
 use super::machine::{self, Machine};
-use super::refusal::refuse;
+use crate::failure::Failure;
 use crate::output;
 
 /// The argument of every verb that takes an order; `usual` is what holds without it.
@@ -19,7 +18,7 @@ pub fn arg(usual: &'static str) -> Arg {
 
 /// The order that a word means.
 pub fn named(machine: &Machine, name: &str, seed: u64) -> Result<Named, Failure> {
-    let order = Named::new(machine, name, seed).map_err(refuse)?;
+    let order = Named::new(machine, name, seed)?;
     order.repair.iter().for_each(|repair| output::note(&repair.to_string()));
     Ok(order)
 }

@@ -1,12 +1,13 @@
 //! `laneway topo random`: what permutations drawn at random leave of the bandwidth.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::Row;
 use laneway_core::units::parse_count;
-use laneway_core::{Exit, Failure, Row};
 use laneway_report::table;
-use laneway_topo::permutations::draw;
+use laneway_topo::traffic::permutations::draw;
 
 use super::machine;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::addresses::Addressed;
-use laneway_topo::install::{Change, Step, Tables, tables};
-use laneway_topo::{ErrorKind, explain, prove_observed};
+use laneway_core::Row;
+use laneway_topo::files::addresses::{Addressed, Installed};
+use laneway_topo::operations::install::{Change, Step, Tables, tables};
+use laneway_topo::proof::explain;
+use laneway_topo::{ErrorKind, prove_observed};
 
 use super::machine::{self, Machine};
-use super::refusal::{advise, refuse};
 use super::{check, export};
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -61,12 +63,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let wiring = machine.wiring();
     let file = text("output").unwrap_or_default();
     let paths = text("paths").and_then(|text| text.parse().ok());
-    let own = addressed(&machine, matches, paths)?;
-    let tables = tables(&machine, &own).map_err(refuse)?;
+    let from = text("from").map(|file| Installed::read(&machine, Path::new(file))).transpose()?;
+    let own = addressed(&machine, from.as_ref(), paths)?;
+    let tables = tables(&machine, &own)?;
     machine::notes(tables.findings(wiring, check::ALL));
     check::write_unreached(matches, wiring, &tables.proof)?;
-    let change = match text("from") {
-        Some(from) => Some(write_steps(&machine, &own, &tables, Path::new(from), file)?),
+    let change = match &from {
+        Some(from) => Some(write_steps(&machine, &own, &tables, from, file)?),
         None => {
             Step::remove(file, 1);
             None
@@ -84,11 +87,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 /// fabric's own file, else in order.
 pub fn addressed(
     machine: &Machine,
-    matches: &ArgMatches,
+    installed: Option<&Installed>,
     paths: Option<u32>,
 ) -> Result<Addressed, Failure> {
-    let from = matches.try_get_one::<String>("from").ok().flatten().map(Path::new);
-    let own = Addressed::new(machine, from, paths).map_err(refuse)?;
+    let own = Addressed::new(machine, installed, paths)?;
     if own.new > 0 {
         output::note(&format!("{} hosts and switches have new addresses", own.new));
     }
@@ -100,13 +102,13 @@ fn write_steps(
     machine: &Machine,
     own: &Addressed,
     tables: &Tables,
-    from: &Path,
+    from: &Installed,
     file: &str,
 ) -> Result<Change, Failure> {
     let wiring = machine.wiring();
     let installed = tables.installed(machine, from).map_err(|error| match error.kind {
-        ErrorKind::Addresses => advise(error, "the same command without --from"),
-        _ => refuse(error),
+        ErrorKind::Addresses => error.trying("the same command without --from"),
+        _ => error.failure(),
     })?;
     let before = prove_observed(wiring, &installed.0, machine.observer()).credit_loop;
     let change = tables.change(machine, own, installed, |step| {

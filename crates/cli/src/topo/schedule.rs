@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
-use laneway_topo::schedule;
+use laneway_core::Row;
+use laneway_topo::traffic::schedule;
 
-use super::refusal::advise;
 use super::{machine, orders};
+use crate::advice::Advised;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -38,7 +39,7 @@ const NO_ANSWER: &[&str] = &[];
 pub fn range(what: &str, word: &str, count: u64) -> Result<Range<u64>, Failure> {
     schedule::range(what, word, count).map_err(|error| {
         let last = error.hint.clone().unwrap_or_default();
-        advise(error, format!("--{what} 0, --{what} 0-{last}, --{what} all"))
+        error.trying(format!("--{what} 0, --{what} 0-{last}, --{what} all"))
     })
 }
 
@@ -50,7 +51,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let sources = range("source", text("source"), u64::from(machine.wiring().hosts()))?;
     let phases = range("phase", text("phase"), order.phases.count())?;
     let (rows, arrive) = schedule::rows(&machine, &*order.phases, sources, phases)
-        .map_err(|error| advise(error, "--source 0, or --phase 0"))?;
+        .map_err(|error| error.trying("--source 0, or --phase 0"))?;
     let params = Row::new().with("topology", machine.spec.clone());
     machine::write_list(&output, params, rows, None, NO_ANSWER)?;
     Ok(machine::exit(arrive && !order.is_short(&machine)))

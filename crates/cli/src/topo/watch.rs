@@ -5,15 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::Row;
 use laneway_processes::shell;
-use laneway_topo::formats::{Discovered, MOST_BYTES};
-use laneway_topo::watch::read;
+use laneway_topo::files::formats::{Discovered, MOST_BYTES};
+use laneway_topo::operations::watch::read;
 use laneway_topo::{Rerouted, Watch};
 
 use super::export;
 use super::machine::{self, discovered, option};
-use super::refusal::refuse;
+use crate::failure::{Exit, Failure};
 use crate::output::{self, Output};
 use crate::progress::Bar;
 use crate::time::Time;
@@ -64,9 +64,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let (file, reload) = (text("output").unwrap_or_default(), text("reload"));
     let whole = text("whole").map(discovered).transpose()?;
-    let mut watch = Watch::observed(whole, Bar::working()).map_err(refuse)?;
+    let mut watch = Watch::observed(whole, Bar::working())?;
     let mut see = |now: &Discovered| -> Result<Exit, Failure> {
-        let Some(rerouted) = watch.update(now).map_err(refuse)? else { return Ok(Exit::Done) };
+        let Some(rerouted) = watch.update(now)? else { return Ok(Exit::Done) };
         act(&rerouted, file, reload, &output)?;
         let exit = machine::exit(rerouted.holds());
         watch.installed(rerouted);
@@ -86,7 +86,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             Ok(_) => said.clear(),
             // Whatever it is, a full disk or a command that fails, it may be over at the next look.
             Err(failure) => {
-                let text = format!("{}: {}", failure.what, failure.cause.replace('\n', " "));
+                let text = failure.brief();
                 if said != text {
                     output::note(&format!("{} {text}", Time::now().clock()));
                     said = text;

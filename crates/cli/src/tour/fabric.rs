@@ -1,11 +1,11 @@
 //! The sixth stop: a fabric with fewer switches than a tree, and an all-to-all without conflict.
 
-use laneway_core::Failure;
 use laneway_topo::cost::Parts;
-use laneway_topo::order::Shift;
+use laneway_topo::traffic::order::Shift;
 use laneway_topo::{Counter, Fabric, Part, Topology, prove, repair, topology};
 
 use super::say;
+use crate::failure::Failure;
 
 /// The largest mesh of 36-port switches, and the tree of the same switches beside it.
 const MESH: &str = "mlfm:d=18";

@@ -3,12 +3,12 @@
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use laneway_core::Failure;
 use laneway_lab::{Guard, LabError, LabName, Plan, connect, mpi, open, parse_fault, up};
 use laneway_lab::{Options, carry_out, monotonic, this_program};
 use laneway_sim::platform::Platform;
 
 use super::say;
+use crate::failure::Failure;
 
 const PLATFORM: &str = "two-sites:2x2,latency=5ms,connection=25Mbit";
 /// How long the link is broken.

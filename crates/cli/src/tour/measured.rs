@@ -1,14 +1,15 @@
 //! The fifth stop: a measurement whose truth is known, with clocks that are off and drift.
 
 use laneway_coll::default_algorithm;
-use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
+use laneway_core::{Collective as Kind, Comm, CommError, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Maximum, Stage, StartTime, Timing};
 use laneway_measure::{Collective, GlobalClock, Point, Procedure, Rule, measure, truth};
 use laneway_sim::Program;
-use laneway_sim::platform::Platform;
 
 use super::say;
+use crate::failure::Failure;
+use crate::platform;
 
 /// Hosts at two sites whose clocks are up to half a second off.
 const PLATFORM: &str = "two-sites:8x8,latency=500us,clock-offset=+-500ms,clock-drift=+-10ppm";
@@ -38,7 +39,7 @@ fn measured(
 /// Measures on the simulated cluster, by the default method and as most benchmarks do.
 pub fn stop() -> Result<(), Failure> {
     say("5. Figures that can be trusted: clocks half a second off and drifting, yet\n")?;
-    let platform = Platform::read(PLATFORM).map_err(|error| error.into_failure())?;
+    let platform = platform::read("", PLATFORM)?;
     for kind in [Kind::Bcast, Kind::Gather] {
         let run = |barrier: bool| {
             let ended = Program::new(&platform, platform.hosts()).run(|comm| {

@@ -16,15 +16,16 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{algorithms, all, check, find, pace};
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Exit, Failure, Shape};
+use laneway_core::{Collective, Shape};
 use laneway_draw::schedule;
 use laneway_local::Transport;
 use laneway_measure::cores::Cores;
 use laneway_report::table;
-use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 
+use crate::failure::{Exit, Failure};
 use crate::output;
+use crate::platform;
 use crate::session;
 
 /// Ranks of the drawings and of the proofs.
@@ -183,7 +184,7 @@ fn processes() -> Result<Exit, Failure> {
 /// Fourth stop: the same schedules on a simulated cluster.
 fn simulated() -> Result<(), Failure> {
     say(&format!("4. And on a cluster that you do not have: {SIMULATED}, in virtual time\n"))?;
-    let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;
+    let platform = platform::read("", SIMULATED)?;
     let hosts: Vec<u32> = (0..platform.hosts()).collect();
     let placement = Arc::new(platform.placement(&hosts));
     for (collective, size) in [(Collective::Bcast, 1 << 20), (Collective::Scatter, 64 << 10)] {

@@ -1,12 +1,13 @@
 //! The stop of models: a cluster is measured, and calls are predicted that were not made.
 
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Failure, Shape};
+use laneway_core::{Collective, Shape};
 use laneway_model::{Call, ModelKind, Request, crossovers, estimate, fit, predict_all};
-use laneway_sim::platform::Platform;
 use laneway_sim::{Program, simulate};
 
 use super::say;
+use crate::failure::Failure;
+use crate::platform;
 
 const SIMULATED: &str = "cluster:8,send=5us,receive=4us,per-byte=1ns,latency=20us";
 const SIZES: [u64; 2] = [1 << 10, 1 << 20];
@@ -14,7 +15,7 @@ const SIZES: [u64; 2] = [1 << 10, 1 << 20];
 /// Fits LMO to a simulated cluster, and holds its predictions against the simulator.
 pub fn stop() -> Result<(), Failure> {
     say(&format!("10. Models: what a call would take, on {SIMULATED}\n"))?;
-    let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;
+    let platform = platform::read("", SIMULATED)?;
     let program = Program::new(&platform, 8);
     let ended = program.run(|comm| estimate(comm, &Request::default())).map_err(unfitted)?;
     let found = ended.results.into_iter().next().and_then(|first| first.ok().flatten());

@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use laneway_core::Failure;
 use laneway_net::{ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What};
 use laneway_path::{Event, MigrationState, PathId};
 
 use super::say;
+use crate::failure::Failure;
 
 const MESSAGES: u64 = 4000;
 const BYTES: usize = 64;

@@ -1,8 +1,9 @@
 //! The tour's third stop, as each of its ranks sees it: every algorithm once, and a ping-pong.
 
 use laneway_coll::bytes::{Tally, one_of_each};
-use laneway_core::{Collective, Comm, Exit, Failure, Tag};
+use laneway_core::{Collective, Comm, Tag};
 
+use crate::failure::{Exit, Failure};
 use crate::output;
 use crate::session::RankError;
 

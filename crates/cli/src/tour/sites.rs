@@ -1,18 +1,19 @@
 //! The stop of several sites: what is fastest across a WAN, and what nothing can beat.
 
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Failure, Shape};
-use laneway_sim::platform::Platform;
+use laneway_core::{Collective, Shape};
 use laneway_sites::Sites;
 
 use super::{SIMULATED, say};
+use crate::failure::Failure;
+use crate::platform;
 
 const SIZE: u64 = 1 << 20;
 
 /// Chooses a scatter and a gather over two sites.
 pub fn stop() -> Result<(), Failure> {
     say(&format!("8. Several sites: the fastest way across, on {SIMULATED}\n"))?;
-    let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;
+    let platform = platform::read("", SIMULATED)?;
     let sites = Sites::one_each(&platform);
     for op in [Collective::Scatter, Collective::Gather] {
         let shape = Shape::new(op, sites.placement().ranks(), SIZE);

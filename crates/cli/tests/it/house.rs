@@ -511,6 +511,31 @@ fn names_of_the_crate_for_programs_are_unique() {
 }
 
 /// A skip that is only printed is captured and forgotten: `laneway_needs` records it.
+/// Exit codes and advice are of the command, of the library for C and of the simulator's command.
+#[test]
+fn errors_of_libraries_are_data() {
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        if !name.starts_with("crates/") || name.starts_with("crates/cli/") {
+            continue;
+        }
+        for word in ["try_this", "try:   ", "enum Exit", "into_failure"] {
+            if code(&text).contains(word) {
+                faults.push(format!("{name}: {word}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// A crate that a program uses has few modules to find one's way in.
+#[test]
+fn topo_has_at_most_ten_public_modules() {
+    let text = fs::read_to_string(root().join("crates/topo/src/lib.rs")).expect("a library");
+    let modules = text.lines().filter(|line| line.starts_with("pub mod ")).count();
+    assert!((5..=10).contains(&modules), "{modules} public modules");
+}
+
 #[test]
 fn skips_are_recorded() {
     for (name, text) in sources().iter().filter(|(name, _)| !name.starts_with("crates/needs/")) {

@@ -6,8 +6,8 @@ use crate::subnet;
 
 use laneway_needs::some_of;
 use laneway_stats::SplitMix64;
-use laneway_topo::formats::{Identity, guid2lid, lft, netlist};
-use laneway_topo::repair::spread;
+use laneway_topo::files::formats::{Identity, guid2lid, lft, netlist};
+use laneway_topo::traffic::repair::spread;
 use laneway_topo::{End, Fabric, Part, Wiring, prove_agents, topology};
 use subnet::{Subnet, is_here};
 

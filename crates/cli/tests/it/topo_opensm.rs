@@ -5,7 +5,7 @@ use crate::subnet;
 
 use std::time::{Duration, Instant};
 
-use laneway_topo::formats::{Identity, guid2lid, lft, netlist, read};
+use laneway_topo::files::formats::{Identity, guid2lid, lft, netlist, read};
 use laneway_topo::{Counter, Fabric, Part, Table, Topology, Wiring, prove, topology};
 use subnet::{Subnet, is_here};
 
@@ -185,8 +185,8 @@ fn a_cut_is_mended(lmc: u8) {
     let mut cut = Fabric::of(&*plan);
     cut.fail(Part::Link(0, 4));
     let seen = read(&subnet.tool("ibnetdiscover")).expect("a discovery").fabric;
-    let map = laneway_topo::map::Map::new(&seen, &*plan).expect("small");
-    let gone = laneway_topo::differ::differ(&*plan, &seen, &map);
+    let map = laneway_topo::machine::map::Map::new(&seen, &*plan).expect("small");
+    let gone = laneway_topo::machine::differ::differ(&*plan, &seen, &map);
     assert_eq!(gone.len(), 1, "{gone:?}");
     let installed =
         |subnet: &Subnet| lft::read(&subnet.tool("dump_lfts"), &*plan, &identity).expect("a dump");

@@ -9,7 +9,8 @@ use std::f64::consts::PI;
 use std::fmt::Write;
 
 use laneway_core::units::counted;
-use laneway_topo::{End, Port, Switch, Wiring, graph};
+use laneway_topo::wiring::graph;
+use laneway_topo::{End, Port, Switch, Wiring};
 
 use super::layout::{Layout, Shape, Spot};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use laneway_topo::differ::Difference;
+use laneway_topo::machine::differ::Difference;
 use laneway_topo::topologies::mlfm::{self, FullMesh};
 use laneway_topo::{End, Fabric, Host, Port, Recognised, Routing, Switch, Topology, Wiring};
 

@@ -2,7 +2,7 @@
 
 use laneway_core::Phases;
 use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
-use laneway_topo::order::Random;
+use laneway_topo::traffic::order::Random;
 use laneway_topo::{Counter, Fabric, Part, Port, Table, Topology, recognise, topology};
 
 fn planned(spec: &str) -> Box<dyn Topology> {

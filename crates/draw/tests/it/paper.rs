@@ -12,7 +12,7 @@ use laneway_draw::{schedule, svg};
 use laneway_report::Run;
 use laneway_report::links::{Interval, LinkUse};
 use laneway_sim::{Delivery, Observer, Resource};
-use laneway_topo::order::Random;
+use laneway_topo::traffic::order::Random;
 use laneway_topo::{Counter, topology};
 
 /// A text and the room that it takes.

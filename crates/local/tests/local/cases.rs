@@ -100,17 +100,18 @@ fn limits() -> Vec<Case> {
         }),
         case("a binding that does not exist", || {
             let outcome = run("ring", 2, "shm", &[("LANEWAY_LOCAL_BIND", "moon")])?;
-            outcome.expect(2, &["LANEWAY_LOCAL_BIND is \"moon\""])
+            outcome.expect(3, &["LANEWAY_LOCAL_BIND is \"moon\""])
         }),
         case("no ranks", || {
-            run("ring", 0, "shm", &[])?.expect(2, &["error: 0 ranks", "1 to 1024"])
+            run("ring", 0, "shm", &[])?.expect(3, &["error: 0 ranks", "1 to 1024"])
         }),
         case("too many ranks", || {
-            run("ring", 1025, "shm", &[])?.expect(2, &["error: 1025 ranks", "try:"])
+            run("ring", 1025, "shm", &[])?
+                .expect(3, &["error: 1025 ranks", "each rank is a process"])
         }),
         case("a limit that is not a number", || {
             let outcome = run("ring", 2, "shm", &[("LANEWAY_WAIT_LIMIT", "soon")])?;
-            outcome.expect(2, &["LANEWAY_WAIT_LIMIT is \"soon\""])
+            outcome.expect(3, &["LANEWAY_WAIT_LIMIT is \"soon\""])
         }),
         // The mark of another launcher: this process is not one of its ranks.
         case("a stranger's environment", || {

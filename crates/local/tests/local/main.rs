@@ -81,9 +81,8 @@ fn run(words: &[&str]) -> u8 {
 }
 
 fn failed(error: LocalError) -> u8 {
-    let failure = error.into_failure();
-    eprintln!("{failure}");
-    failure.exit as u8
+    eprintln!("error: {error}\ncause: {}", error.cause());
+    3
 }
 
 fn launch(ranks: &str, transport: &str) -> u8 {

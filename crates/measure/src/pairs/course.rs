@@ -1,12 +1,13 @@
 //! The course of a survey: latencies, sites, rounds of bandwidths, a second look where it is slow.
 
-use laneway_core::{Comm, CommError, Failure, Rank, talk};
+use laneway_core::{Comm, CommError, Rank, talk};
 
 use super::error::{Refusal, SurveyError};
 use super::findings::{Findings, Rounds};
 use super::found::{Bench, Found};
 use super::sample;
 use super::survey::Survey;
+use crate::SaveError;
 use crate::memory;
 use crate::p2p::{Deal, Lab, Plan, Prober, sites_by_latency};
 
@@ -19,7 +20,7 @@ pub trait Observer {
     fn progress(&self, _rounds: Rounds) {}
 
     /// On rank 0, after each round but the last: what there is so far.
-    fn save(&self, _unfinished: &Unfinished) -> Result<(), Failure> {
+    fn save(&self, _unfinished: &Unfinished) -> Result<(), SaveError> {
         Ok(())
     }
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use laneway_core::{CommError, Failure};
+use laneway_core::CommError;
 
 use super::sample::LEAST_PARTNERS;
+use crate::SaveError;
 
 /// What all ranks refuse alike, before anything is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub enum SurveyError {
     /// All ranks know of it.
     Refused(Refusal),
     /// The observer of this rank could not go on; the others do not know.
-    Observer(Failure),
+    Observer(SaveError),
     /// The others do not know and may be waiting.
     Comm(CommError),
 }
@@ -105,7 +106,7 @@ impl fmt::Display for SurveyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SurveyError::Refused(refusal) => write!(f, "{refusal}: {}", refusal.cause()),
-            SurveyError::Observer(failure) => write!(f, "{failure}"),
+            SurveyError::Observer(error) => write!(f, "{error}"),
             SurveyError::Comm(error) => write!(f, "{error}"),
         }
     }

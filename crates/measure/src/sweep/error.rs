@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use laneway_core::{CommError, Failure};
+use laneway_core::CommError;
+
+use crate::SaveError;
 
 /// What all ranks refuse alike, before or after they have tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ pub enum SweepError {
     /// All ranks know of it.
     Refused(Refusal),
     /// The observer of this rank could not go on; the others do not know.
-    Observer(Failure),
+    Observer(SaveError),
     /// The others do not know and may be waiting.
     Comm(CommError),
 }
@@ -111,7 +113,7 @@ impl fmt::Display for SweepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SweepError::Refused(refusal) => write!(f, "{refusal}: {}", refusal.cause()),
-            SweepError::Observer(failure) => write!(f, "{failure}"),
+            SweepError::Observer(error) => write!(f, "{error}"),
             SweepError::Comm(error) => write!(f, "{error}"),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use laneway_core::talk::broadcast_value;
 use laneway_core::units::format_size;
-use laneway_core::{Comm, Failure, Form, Row, Shape, talk};
+use laneway_core::{Comm, Form, Row, Shape, talk};
 use laneway_stats::SplitMix64;
 
 use super::bends::next_size;
@@ -16,7 +16,8 @@ use crate::operation::Answerer;
 use crate::talk::{broadcast, wait_for_busy};
 use crate::timing::serves;
 use crate::{
-    Collective, GlobalClock, Isolation, Measuring, Method, Point, Stage, flags, overlap, truth,
+    Collective, GlobalClock, Isolation, Measuring, Method, Point, SaveError, Stage, flags, overlap,
+    truth,
 };
 
 /// Hears how a sweep goes on; all of it may be left out: `()` hears nothing.
@@ -28,7 +29,7 @@ pub trait Observer {
     fn progress(&self, _done: usize, _all: usize, _next: &Case) {}
 
     /// On rank 0, after each point: the new row, and on demand all rows so far.
-    fn save(&self, _done: &Done) -> Result<(), Failure> {
+    fn save(&self, _done: &Done) -> Result<(), SaveError> {
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use laneway_core::{Comm, Failure, Value};
+use laneway_core::{Comm, Value};
+use laneway_measure::SaveError;
 use laneway_measure::p2p::Pattern;
 use laneway_measure::p2p::sweep::{
     Done, Experiment, Figures, Next, Observer, PatternError, PatternSweep, Ranks, Refusal, copies,
@@ -60,7 +61,7 @@ impl Observer for Heard {
         self.0.borrow_mut().push(format!("{done} of {all}: {} {size}", experiment.name()));
     }
 
-    fn save(&self, done: &Done) -> Result<(), Failure> {
+    fn save(&self, done: &Done) -> Result<(), SaveError> {
         assert_eq!(done.added().len(), 1);
         self.0.borrow_mut().push(format!("{} rows of {}", done.figures.rows().len(), done.all));
         Ok(())

@@ -90,7 +90,10 @@ fn what_is_wrong_in_a_file_is_named() {
                 let refused = Fitted::load("m.toml", &lines.join("\n"));
                 let refused = refused.expect_err(&wrong).to_string();
                 let at = format!("m.toml:{}:", number + 1);
-                assert!(refused.contains(&at) && refused.contains("try:"), "{wrong}: {refused}");
+                assert!(
+                    refused.contains(&at) && refused.contains("not a model"),
+                    "{wrong}: {refused}"
+                );
             }
         }
     }

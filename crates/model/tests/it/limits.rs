@@ -116,7 +116,7 @@ fn a_missing_experiment_is_named() {
         assert!(
             matches!(&refused, ModelError::Missing { experiment } if experiment.contains(word))
         );
-        assert!(refused.to_string().starts_with("error: "), "{refused}");
+        assert!(refused.to_string().starts_with("the model cannot be fitted: no "), "{refused}");
     }
     let mut one = found.clone();
     one.timed.retain(|timed| timed.ranks != [1, 3]);

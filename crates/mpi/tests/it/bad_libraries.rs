@@ -18,7 +18,7 @@ fn refused(library: &Path, because: &str) {
     assert_eq!(code, Some(3), "{}: {text}", library.display());
     assert!(text.contains(because), "{}: no '{because}' in {text}", library.display());
     assert!(text.contains(&library.display().to_string()), "{text}");
-    assert!(text.contains("try: "), "{text}");
+    assert!(text.contains("cause: "), "{text}");
 }
 
 /// The mathematics library that this very test has mapped, or else the C library.

@@ -134,7 +134,7 @@ fn a_wrong_flavour_is_an_error_and_no_crash() {
             let (name, text) = (mpi.name, &outcome.text);
             assert!(outcome.code.is_some_and(|code| code != 0), "{name} as {wrong}:\n{text}");
             assert!(text.contains("error: "), "{name} as {wrong}:\n{text}");
-            assert!(text.contains("try: "), "{name} as {wrong}:\n{text}");
+            assert!(text.contains("cause: "), "{name} as {wrong}:\n{text}");
         }
     }
 }
@@ -178,7 +178,7 @@ fn a_thread_level_that_does_not_exist_is_refused() {
     let mut command = mpi.command(1, &probe());
     command.arg("describe").env("LANEWAY_MPI_THREADS", "many");
     let outcome = run(command, LIMIT);
-    assert_eq!(outcome.code, Some(2), "{}", outcome.text);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.text);
     assert!(outcome.text.contains("error: no thread level 'many'"), "{}", outcome.text);
     assert!(outcome.text.contains("single, funneled, serialized or multiple"), "{}", outcome.text);
 }
@@ -188,7 +188,7 @@ fn without_mpis(required: &str) -> (String, String) {
     let record = format!("laneway-launchers-{required}-{}", std::process::id());
     let record = std::env::temp_dir().join(record);
     let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
-    let here = ["with_no_mpi_every_test_says_so", "without_a_launcher_the_way_out_is_named"];
+    let here = ["with_no_mpi_every_test_says_so", "without_a_launcher_the_cause_is_named"];
     command.args(["launchers::", "given_up::"]);
     command.args(here.iter().flat_map(|name| ["--skip", name]));
     command.env("LANEWAY_HIDE", "mpi").env("LANEWAY_REQUIRE", required);
@@ -215,11 +215,11 @@ fn with_no_mpi_every_test_says_so() {
 }
 
 #[test]
-fn without_a_launcher_the_way_out_is_named() {
+fn without_a_launcher_the_cause_is_named() {
     let mut command = Command::new(probe());
     command.env_clear();
     let outcome = run(command, LIMIT);
     assert_eq!(outcome.code, Some(3), "{}", outcome.text);
     assert!(outcome.text.contains("started without an MPI launcher"), "{}", outcome.text);
-    assert!(outcome.text.contains("backend local"), "{}", outcome.text);
+    assert!(outcome.text.contains("no variable of mpirun"), "{}", outcome.text);
 }

@@ -2,7 +2,7 @@
 
 use laneway_coll::MeshOrder;
 use laneway_core::{Phases, Rank};
-use laneway_topo::order::Shift;
+use laneway_topo::traffic::order::Shift;
 
 use super::{DEGREES, TABLE, counted, printed};
 use crate::Claim;

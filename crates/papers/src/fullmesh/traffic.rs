@@ -1,7 +1,7 @@
 //! Figures 13 to 17: what conflicts leave of the bandwidth, in an all-to-all and at random.
 
 use laneway_stats::summary::Summary;
-use laneway_topo::order::Random;
+use laneway_topo::traffic::order::Random;
 use laneway_topo::{Counter, Host, Port, Routing, Switch, Tally, Topology, topology};
 
 use super::{DEGREES, counted};

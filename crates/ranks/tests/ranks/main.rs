@@ -41,19 +41,19 @@ fn main() -> ExitCode {
 
 fn run(words: &[&str]) -> u8 {
     let &[scenario, ranks, connections] = words else { panic!("the driver gives three words") };
-    let failed = |failure: laneway_core::Failure| {
-        eprintln!("{failure}");
-        failure.exit as u8
+    let failed = |error: laneway_ranks::RanksError| {
+        eprintln!("error: {error}\ncause: {}", error.cause());
+        3
     };
     let comm = match attach() {
         Ok(Some(comm)) => comm,
         Ok(None) => {
             return match launch(ranks, connections).run() {
                 Ok(code) => code as u8,
-                Err(error) => failed(error.into_failure()),
+                Err(error) => failed(error),
             };
         }
-        Err(error) => return failed(error.into_failure()),
+        Err(error) => return failed(error),
     };
     let (_, scenario) =
         SCENARIOS.iter().find(|(name, _)| *name == scenario).expect("the driver knows the names");

@@ -1,13 +1,12 @@
-//! Why a platform was refused: where it says so, and the reason in words.
+//! Why a platform was refused: where it says so, the reason in words, and what may have been meant.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use laneway_core::Failure;
 use laneway_core::error::nearest;
 
-use super::{GENERATORS, MOST_HOSTS, MOST_SITES};
+use super::{GENERATORS, Generator, MOST_HOSTS, MOST_SITES};
 
 /// Where something stands: a file and its line, or a generator's words (line 0).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,63 +73,42 @@ pub struct PlatformError {
 }
 
 impl PlatformError {
-    /// What the screen shows, and the exit code.
-    pub fn into_failure(self) -> Failure {
-        let what = self.to_string();
-        let (cause, try_this) = match self.fault {
-            Fault::Unknown => {
-                let cause = "a platform is a TOML file or a generator with its values";
-                return Failure::usage(what, cause, self.example("cluster:16"));
+    /// The cause: the rule of platforms that was broken.
+    pub fn cause(&self) -> String {
+        match self.fault {
+            Fault::Unknown | Fault::Missing | Fault::File => {
+                "a platform is a TOML file or a generator with its values"
             }
-            Fault::Missing => {
-                let cause = "a platform is a TOML file or a generator with its values";
-                let similar = similar_file(Path::new(&*self.place.file));
-                let try_this = similar.filter(|_| self.place.line == 0);
-                let try_this = try_this.unwrap_or_else(|| "cluster:16".to_string());
-                return Failure::environment(what, cause, try_this);
-            }
-            Fault::File => {
-                let cause = "a platform is a TOML file or a generator with its values";
-                return Failure::environment(what, cause, "a file that exists and can be read");
-            }
-            Fault::Syntax => {
-                let cause = "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...";
-                return Failure::usage(what, cause, self.example("two-sites:32x32,latency=20ms"));
-            }
-            Fault::Word => (
-                "the platform has an unknown, misplaced or missing key",
-                "docs/platforms.md lists the keys",
-            ),
-            Fault::Value => {
-                let cause = "rates and sizes are above 0, times have a unit and an order";
-                let usual = "rate=10Gbit, latency=20us, eager=64K";
-                let is_random = self.place.file.starts_with("random");
-                let try_this = if is_random { self.example(usual) } else { usual.to_string() };
-                return Failure::usage(what, cause, try_this);
-            }
-            Fault::Name => (
-                "a name is declared twice, or not at all",
-                "one [[host]], [[site]] or [[link]] with this name",
-            ),
-            Fault::Way => (
-                "every host must reach every other host, at a finite rate",
-                "[wan] with a latency and a rate, and a rate for every [[host]]",
-            ),
+            Fault::Syntax => "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
+            Fault::Word => "the platform has an unknown, misplaced or missing key",
+            Fault::Value => "rates and sizes are above 0, times have a unit and an order",
+            Fault::Name => "a name is declared twice, or not at all",
+            Fault::Way => "every host must reach every other host, at a finite rate",
             Fault::Size => {
-                let most =
-                    format!("1 to {MOST_HOSTS} hosts and up to {MOST_SITES} sites are simulated");
-                return Failure::usage(what, most, "cluster:16, or sites:32,16,8");
+                return format!(
+                    "1 to {MOST_HOSTS} hosts and up to {MOST_SITES} sites are simulated"
+                );
             }
-        };
-        Failure::usage(what, cause, try_this)
+        }
+        .into()
     }
 
-    /// What can be typed for the generator that was meant.
-    fn example(&self, usual: &str) -> String {
+    /// Whether nothing is known of the platform, since its file is missing or cannot be read.
+    pub fn is_unread(&self) -> bool {
+        matches!(self.fault, Fault::Missing | Fault::File)
+    }
+
+    /// The generator that was meant, if a name is similar.
+    pub fn generator(&self) -> Option<&'static Generator> {
         let word = self.place.file.split([':', ',']).next().unwrap_or_default();
         let near = nearest(word, GENERATORS.iter().map(|generator| generator.name));
-        let meant = GENERATORS.iter().find(|generator| Some(generator.name) == near);
-        meant.map_or(usual, |generator| generator.example).to_string()
+        GENERATORS.iter().find(|generator| Some(generator.name) == near)
+    }
+
+    /// For a missing file, a similar one beside it.
+    pub fn similar_file(&self) -> Option<String> {
+        let is_whole = self.fault == Fault::Missing && self.place.line == 0;
+        is_whole.then(|| similar_file(Path::new(&*self.place.file))).flatten()
     }
 }
 

@@ -1,21 +1,22 @@
 //! How a machine forwards: its own way, an engine's, a file's, or around what has failed; and the
 //! all-to-all that is left to it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use laneway_core::Phases;
 
 use super::{MOST_SPREAD, Machine, Plan, ensure_table};
-use crate::agents::to_switches_observed;
-use crate::conflicts::Counter;
-use crate::differ::Difference;
-use crate::engines::engine;
 use crate::error::{Error, ErrorKind};
-use crate::formats::{self, lft};
-use crate::repair::{self, Repaired};
-use crate::reroute::reroute_observed;
+use crate::files::addresses::Installed;
+use crate::machine::differ::Difference;
 use crate::routing::Routing;
-use crate::table::Table;
+use crate::routing::agents::to_switches_observed;
+use crate::routing::engines::{balanced, engine};
+use crate::routing::reroute::reroute_observed;
+use crate::routing::table::Table;
+use crate::traffic::conflicts::Counter;
+use crate::traffic::repair::{self, Repaired};
 use crate::wiring::{NO_PORT, Wiring};
 
 /// Whether a word that is not an engine's name means a file.
@@ -30,17 +31,19 @@ impl Machine {
         if self.damaged.is_some() || word.is_some_and(|word| word != "native") {
             ensure_table(&self.spec, self.whole())?;
         }
-        let (whole, native) = (self.whole(), self.native());
+        let whole = self.whole();
         let mut to_switches = None;
         self.table = match (word, &self.damaged) {
             (None, None) => self.spread_over_plan(),
             (Some("native"), None) => None,
             (None, Some(left)) => Some(match whole.hosts() <= MOST_SPREAD {
-                true => repair::spread_observed(whole, native, left, self.observer()),
-                false => reroute_observed(whole, native, left, self.observer()),
+                true => repair::spread_observed(whole, self.native(), left, self.observer()),
+                false => reroute_observed(whole, self.native(), left, self.observer()),
             }),
             // Kept by request: what it sends into the failed part is lost.
-            (Some("native"), Some(_)) => Some(Table::of_observed(whole, native, self.observer())),
+            (Some("native"), Some(_)) => {
+                Some(Table::of_observed(whole, self.native(), self.observer()))
+            }
             (Some(word), _) => Some(match engine(word) {
                 Ok(engine) => (engine.route)(self.wiring(), self.observer()),
                 Err(unknown) if !is_file(word) => return Err(unknown),
@@ -58,24 +61,25 @@ impl Machine {
 
     /// The forwarding tables of a file, to hosts and to switches.
     pub fn installed(&self, file: &Path) -> Result<(Table, Table), Error> {
-        let read = formats::load(file)
-            .and_then(|text| lft::read_both(&text, self.whole(), &self.identity()));
-        read.map_err(|error| Error::of_file("forwarding table", file, &error))
+        Installed::read(self, file)?.tables(self)
     }
 
     /// The forwarding of the whole.
     pub(super) fn native(&self) -> &dyn Routing {
         match &self.plan {
             Plan::Formula(topology) => &**topology,
-            Plan::File { table, .. } => table,
+            Plan::File { found, plan, table } => table.get_or_init(|| match plan {
+                Some(plan) => plan.native_observed(&found.fabric, self.observer()),
+                None => balanced::route(&found.fabric, self.observer()),
+            }),
         }
     }
 
     /// A table for all switches, of whatever the forwarding is.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> Cow<'_, Table> {
         match &self.table {
-            Some(table) => table.clone(),
-            None => Table::of_observed(self.wiring(), self.routing(), self.observer()),
+            Some(table) => Cow::Borrowed(table),
+            None => Cow::Owned(Table::of_observed(self.wiring(), self.routing(), self.observer())),
         }
     }
 
@@ -91,9 +95,11 @@ impl Machine {
 
     /// The ways to its switches beside a table: those of the file that the table came from, if it
     /// has some.
-    pub fn to_switches(&self, table: &Table) -> Table {
-        let own = self.to_switches.clone();
-        own.unwrap_or_else(|| to_switches_observed(self.wiring(), table, self.observer()))
+    pub fn to_switches(&self, table: &Table) -> Cow<'_, Table> {
+        match &self.to_switches {
+            Some(own) => Cow::Borrowed(own),
+            None => Cow::Owned(to_switches_observed(self.wiring(), table, self.observer())),
+        }
     }
 
     /// The plan's forwarding with detours around the cables that were not found, as after a

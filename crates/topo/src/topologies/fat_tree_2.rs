@@ -3,8 +3,8 @@
 use laneway_core::Phases;
 
 use super::{Bisection, Kind, Topology};
-use crate::order::Shift;
 use crate::routing::Routing;
+use crate::traffic::order::Shift;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 
 /// The kind.

@@ -11,7 +11,7 @@ use laneway_core::Phases;
 
 use super::{Bisection, Kind, Topology};
 use crate::routing::Routing;
-use crate::table::Table;
+use crate::routing::table::Table;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 
 /// The kind.

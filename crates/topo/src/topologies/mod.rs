@@ -14,7 +14,7 @@ use laneway_core::error::nearest;
 
 use crate::error::{Error, ErrorKind};
 use crate::routing::Routing;
-use crate::table::Table;
+use crate::routing::table::Table;
 use crate::wiring::{Host, MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Bisection, Kind, Topology};
-use crate::order::Shift;
 use crate::routing::Routing;
+use crate::traffic::order::Shift;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 use laneway_core::Phases;
 
@@ -203,8 +203,8 @@ impl Topology for Tree3 {
 mod tests {
     use super::super::{fat_tree_3, fat_tree_3_half, fat_tree_3_max};
     use super::*;
-    use crate::prove::{prove, prove_standing};
-    use crate::table::Table;
+    use crate::proof::prove::{prove, prove_standing};
+    use crate::routing::table::Table;
 
     /// The tree with two pods exchanged is the same tree: what [`Topology::standing`] rests on.
     #[test]

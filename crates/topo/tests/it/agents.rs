@@ -7,10 +7,10 @@ mod damaged;
 use std::collections::{BTreeMap, BTreeSet};
 
 use damaged::{Damaged, draw};
-use laneway_topo::engines::{ENGINES, several};
-use laneway_topo::formats::lft;
-use laneway_topo::prove::Asked;
-use laneway_topo::repair::spread;
+use laneway_topo::files::formats::lft;
+use laneway_topo::proof::prove::Asked;
+use laneway_topo::routing::engines::{ENGINES, several};
+use laneway_topo::traffic::repair::spread;
 use laneway_topo::{End, Fabric, Hop, Table, Wiring, prove, prove_agents, reroute, topology};
 
 /// Switches that cables connect with this one.

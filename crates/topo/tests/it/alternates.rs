@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use laneway_stats::SplitMix64;
-use laneway_topo::alternates::{Address, NoPath, PathBetween, alternates};
-use laneway_topo::engines::several;
+use laneway_topo::routing::alternates::{Address, NoPath, PathBetween, alternates};
+use laneway_topo::routing::engines::several;
 use laneway_topo::routing::walk;
 use laneway_topo::wiring::NO_PORT;
 use laneway_topo::{End, Fabric, Host, KINDS, Part, Switch, Table, Wiring, topology};

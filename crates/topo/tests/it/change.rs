@@ -1,9 +1,9 @@
 //! From installed tables to others: no step loses a pair or lets links form a credit loop.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::change::{Ends, apply, differing, steps};
-use laneway_topo::engines::engine;
-use laneway_topo::formats::read;
+use laneway_topo::files::formats::read;
+use laneway_topo::operations::change::{Ends, apply, differing, steps};
+use laneway_topo::routing::engines::engine;
 use laneway_topo::{End, Fabric, Part, Table, Wiring, prove, reroute, topology};
 
 /// Up to nine switches with a host each, joined at random: a tree and up to five cables more.

@@ -2,7 +2,7 @@
 //! reaches whom it can, goes round nowhere and lets no credit loop form.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::engines::{self, ENGINES};
+use laneway_topo::routing::engines::{self, ENGINES};
 use laneway_topo::routing::walk;
 use laneway_topo::{
     Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, path_diversity, prove,

@@ -5,7 +5,7 @@ use std::thread;
 
 use laneway_needs::amount;
 use laneway_stats::SplitMix64;
-use laneway_topo::reroute::Native;
+use laneway_topo::routing::reroute::Native;
 use laneway_topo::{End, Fabric, Part, Table, Topology, Wiring, lost, prove, topology};
 
 /// A piece of the fabric for each switch: what a search over cables finds, and nothing else.

@@ -1,13 +1,13 @@
 //! Every format: what is written is read back the same, and what is wrong has a line number.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::change::{Ends, apply, differing, steps};
 use laneway_topo::cost::Parts;
-use laneway_topo::differ::differ;
-use laneway_topo::formats::{
+use laneway_topo::files::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, pairs, read, simgrid, slurm, toml,
 };
-use laneway_topo::map::Map;
+use laneway_topo::machine::differ::differ;
+use laneway_topo::machine::map::Map;
+use laneway_topo::operations::change::{Ends, apply, differing, steps};
 use laneway_topo::{
     End, Fabric, KINDS, Part, Routing, Table, Topology, Wiring, prove, reroute, topology,
 };
@@ -143,7 +143,8 @@ fn addresses_that_are_good_are_kept() {
     torn.switches[2].lid = whole.hosts[0].lid;
     assert_eq!(torn.pin(1), Ok(4));
     assert!(torn.is_pinned());
-    let kept = |now: &[laneway_topo::formats::Id], before: &[laneway_topo::formats::Id]| {
+    let kept = |now: &[laneway_topo::files::formats::Id],
+                before: &[laneway_topo::files::formats::Id]| {
         now.iter().zip(before).filter(|(now, before)| now == before).count()
     };
     assert!(kept(&torn.hosts, &whole.hosts) >= 33 && kept(&torn.switches, &whole.switches) >= 17);
@@ -835,7 +836,7 @@ fn a_change_in_steps_breaks_nothing() {
             }
             let (native, detour) = (Table::of(&*plan, &*plan), reroute(&*plan, &*plan, &fabric));
             let whole = Fabric::of(&*plan);
-            let other = laneway_topo::engines::balanced::route(&*plan, &());
+            let other = laneway_topo::routing::engines::balanced::route(&*plan, &());
             let to_switches = lft::to_switches(&whole, &native);
             let around = lft::to_switches(&fabric, &detour);
             for (fabric, ends, old, new) in [

@@ -2,7 +2,7 @@
 
 use laneway_needs::amount;
 use laneway_stats::SplitMix64;
-use laneway_topo::formats::{
+use laneway_topo::files::formats::{
     Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
 };
 use laneway_topo::{Table, Wiring, topology};
@@ -210,6 +210,6 @@ fn a_strict_graph_of_repeated_sets_is_read() {
 #[test]
 fn a_gigantic_file_is_not_read_to_its_end() {
     let path = std::path::Path::new("/dev/zero");
-    let error = laneway_topo::formats::load(path).expect_err("endless");
+    let error = laneway_topo::files::formats::load(path).expect_err("endless");
     assert!(error.what.contains("512 MiB"), "{error}");
 }

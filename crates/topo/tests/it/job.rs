@@ -3,13 +3,12 @@
 use laneway_core::Phases;
 use laneway_needs::amount;
 use laneway_stats::SplitMix64;
-use laneway_topo::job::{Board, Boxed, Ground, Job, Shape, place};
-use laneway_topo::order::Shift;
-use laneway_topo::repair::spread;
+use laneway_topo::jobs::job::{Board, Boxed, Ground, Job, Shape, place};
+use laneway_topo::routing::engines;
 use laneway_topo::topologies::mlfm::FullMesh;
-use laneway_topo::{
-    Counter, End, Fabric, Host, Part, Topology, Wiring, engines, reroute, topology,
-};
+use laneway_topo::traffic::order::Shift;
+use laneway_topo::traffic::repair::spread;
+use laneway_topo::{Counter, End, Fabric, Host, Part, Topology, Wiring, reroute, topology};
 
 /// `many` of the numbers below `of`, in order.
 fn some(draws: &mut SplitMix64, many: usize, of: u32) -> Vec<u32> {

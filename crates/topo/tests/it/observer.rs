@@ -4,10 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use laneway_core::Observer;
-use laneway_topo::addresses::Addressed;
-use laneway_topo::budget::{Figures, budget};
-use laneway_topo::schedule::Named;
-use laneway_topo::{Machine, check, count, install, permutations};
+use laneway_topo::cost::budget::{Figures, budget};
+use laneway_topo::files::addresses::Addressed;
+use laneway_topo::files::export;
+use laneway_topo::operations::install;
+use laneway_topo::traffic::permutations;
+use laneway_topo::traffic::schedule::Named;
+use laneway_topo::{Machine, check, count};
 
 /// Every stage, with the steps that it has and those that were done.
 #[derive(Default)]
@@ -81,4 +84,28 @@ fn repairs_report_progress() {
     for what in ["detours chosen, by host", "phases repaired", "messages put into phases"] {
         assert!(all.iter().any(|stage| stage == what), "{what} is not in {all:?}");
     }
+}
+
+/// A fabric from a file is routed when its forwarding is needed, and then once.
+#[test]
+fn loading_does_not_route() {
+    let folder = std::env::temp_dir().join(format!("topo-loading-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("fabric.toml");
+    // Not a topology that is known: it is routed by an engine.
+    let machine = Machine::named("fat-tree-3:d=3").and_then(|m| m.fail(&["link:leaf-0-0/5"], 1));
+    let text = export::plan(&machine.expect("a fabric")).expect("names that are unique");
+    std::fs::write(&file, text).expect("a file");
+
+    let seen = Arc::new(Seen::default());
+    let count_stages = || seen.0.lock().expect("the lock is not poisoned").len();
+    let machine = Machine::observed(&format!("file:{}", file.display()), seen.clone());
+    let machine = machine.expect("a fabric");
+    assert_eq!(count_stages(), 0, "nothing is routed yet");
+    machine.routing();
+    let routed = count_stages();
+    assert!(routed > 0, "its forwarding is made");
+    machine.routing();
+    assert_eq!(count_stages(), routed, "once");
+    std::fs::remove_dir_all(&folder).expect("the folder is ours");
 }

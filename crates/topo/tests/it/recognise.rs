@@ -1,8 +1,8 @@
 //! Fabrics under other names, numbers and ports, whole and damaged: what they are is found again.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::differ::{Difference, differ};
-use laneway_topo::map::Map;
+use laneway_topo::machine::differ::{Difference, differ};
+use laneway_topo::machine::map::Map;
 use laneway_topo::{
     Counter, End, Fabric, KINDS, Part, Topology, Wiring, prove, recognise, topology,
 };
@@ -78,7 +78,7 @@ fn every_topology_is_recognised_under_other_names_and_ports() {
                 (0..plan.hosts()).map(pair).collect()
             };
             let phases: Vec<Vec<(u32, u32)>> = (0..order.count().min(40)).map(pairs).collect();
-            laneway_topo::order::Listed::new(plan.hosts(), &phases).expect("pairs")
+            laneway_topo::traffic::order::Listed::new(plan.hosts(), &phases).expect("pairs")
         };
         let there = Counter::new(&found, &table).expect("small");
         let here = Counter::new(&*plan, &*plan).expect("small");

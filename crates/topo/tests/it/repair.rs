@@ -3,7 +3,7 @@
 
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
-use laneway_topo::repair::{allowed_conflicts, disconnected_pairs, repair_over, spread};
+use laneway_topo::traffic::repair::{allowed_conflicts, disconnected_pairs, repair_over, spread};
 use laneway_topo::{
     Counter, End, Fabric, Part, Port, Repaired, Switch, Table, Wiring, prove, repair, topology,
 };
@@ -194,7 +194,7 @@ fn the_whole_machine_needs_no_repair() {
 fn any_order_is_repaired() {
     let whole = topology("mlfm:d=3").expect("a topology");
     let damaged = Fabric::of(&*whole);
-    let order = laneway_topo::order::Shift::new(whole.hosts());
+    let order = laneway_topo::traffic::order::Shift::new(whole.hosts());
     let table = spread(&*whole, &*whole, &damaged);
     let repaired = repair_over(&order, &[1; 36], &damaged, &table).expect("36 phases");
     let shift = Counter::new(&damaged, &table).expect("small");
@@ -243,7 +243,7 @@ fn an_order_that_leaves_out_hosts_is_completed() {
 fn what_does_not_fit_is_refused() {
     let whole = topology("mlfm:d=26").expect("a topology");
     let hosts = whole.hosts();
-    let order = laneway_topo::order::Shift::new(hosts);
+    let order = laneway_topo::traffic::order::Shift::new(hosts);
     let table = Table::empty(1, 1, 1);
     let refused = repair_over(&order, &vec![1; hosts as usize], &*whole, &table);
     let cause = refused.expect_err("too large");

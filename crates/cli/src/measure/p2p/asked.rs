@@ -1,12 +1,12 @@
 //! What a command line asks for: patterns, sizes, pairs, and when to stop.
 
 use clap::{Arg, ArgMatches};
-use laneway_core::Failure;
 use laneway_core::units::parse_size;
 use laneway_measure::Rule;
 use laneway_measure::p2p::Cache;
 use laneway_measure::p2p::sweep::{Experiment, PatternSweep, Ranks, Refusal};
 
+use crate::failure::Failure;
 use crate::measure::{refine, rule};
 use crate::words;
 
@@ -42,27 +42,9 @@ impl Asked {
         sweep.rule = rule;
         sweep.seed = matches.get_one::<u64>("seed").copied().unwrap_or(sweep.seed);
         sweep.keep = matches.get_flag("keep");
-        sweep.check().map_err(|refusal| refuse(&refusal))?;
+        sweep.check()?;
         Ok(Asked { sweep, strict })
     }
-}
-
-/// The message for a person about what cannot be measured.
-pub fn refuse(refusal: &Refusal) -> Failure {
-    let try_this = match refusal {
-        Refusal::TooFewRanks { least: 3, .. } => "--ranks 3",
-        Refusal::TooFewRanks { .. } => "--ranks 2",
-        Refusal::NoSuchRank { .. } => "--pairs 0:1",
-        Refusal::PairsAndTriples => "--pattern point-to-two --pairs 0:1:2",
-        Refusal::TwoPairsAtOnce { .. } => "--pairs 0:1,2:3",
-        Refusal::NothingToHide => "--sizes 8:4M",
-        Refusal::Window { .. } => "--window 64",
-        Refusal::Back => "--pattern round-trip --back 8",
-        Refusal::NoCaches => "--cache warm",
-        Refusal::NoCopyOf { .. } => "--pattern latency,bandwidth",
-        _ => "smaller --sizes, or a smaller --window",
-    };
-    Failure::usage(refusal.to_string(), refusal.cause(), try_this)
 }
 
 fn parse_ranks(text: &str) -> Result<Ranks, Failure> {
@@ -100,7 +82,7 @@ pub fn cache_words(cache: Cache) -> String {
 /// A simulated cluster has no cold caches.
 pub fn check_cache(cache: Cache, is_virtual: bool) -> Result<(), Failure> {
     if is_virtual && cache != Cache::Warm {
-        return Err(refuse(&Refusal::NoCaches));
+        return Err(Refusal::NoCaches.into());
     }
     Ok(())
 }

@@ -6,13 +6,14 @@ mod launcher;
 use std::process::{Command, Stdio};
 
 use clap::ArgMatches;
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_local::Transport;
 use laneway_measure::p2p::sweep::{Figure, Layer, brief, copies, side_by_side};
 use laneway_report::{Record, csv};
 
-use super::asked::{Asked, refuse};
+use super::asked::Asked;
 use super::{document, is_enough};
+use crate::failure::{Exit, Failure};
 use crate::journal::Step;
 use crate::output::Output;
 use crate::session;
@@ -84,7 +85,7 @@ pub fn run(
         return Err(Failure::usage(what, cause, try_this));
     }
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(2);
-    asked.sweep.check_ranks(ranks).map_err(|refusal| refuse(&refusal))?;
+    asked.sweep.check_ranks(ranks)?;
     // Before anything is measured in vain.
     let launcher = match layers.iter().any(|layer| layer.name == MPI) {
         true => {
@@ -132,7 +133,7 @@ pub fn run(
 
 /// Copies within this process.
 fn copy(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
-    let figures = copies(&asked.sweep).map_err(|refusal| refuse(&refusal))?;
+    let figures = copies(&asked.sweep)?;
     let exit = if is_enough(asked, &figures) { Exit::Done } else { Exit::Precision };
     Ok((figures.rows(), exit))
 }

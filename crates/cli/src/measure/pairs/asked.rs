@@ -1,11 +1,10 @@
 //! What a command line asks of a survey.
 
 use clap::ArgMatches;
-use laneway_core::Failure;
 use laneway_measure::pairs::{Gate, Sample, Sites, Survey};
 use laneway_sim::platform::parse_rate;
 
-use super::refuse;
+use crate::failure::Failure;
 use crate::measure::rule;
 use crate::platform;
 use crate::words::{self, PARTS, share};
@@ -23,7 +22,7 @@ impl Asked {
         let mut survey = Survey::new();
         survey.rule = rule;
         survey.size = words::size(text("size").unwrap_or_default())? as usize;
-        survey.check_size().map_err(|refusal| refuse(&refusal))?;
+        survey.check_size()?;
         survey.gate = text("min-bw").map(parse_gate).transpose()?;
         survey.most_latency = parse_latency(matches, survey.most_latency)?;
         survey.sites = parse_sites(text("sites"), text("backend"))?;
@@ -62,10 +61,10 @@ fn parse_gate(text: &str) -> Result<Gate, Failure> {
     let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     if !(has_unit && begins) {
-        return share("min-bw", text, PARTS, "90%").map(Gate::Share).map_err(|refused| {
+        return share("min-bw", text, PARTS, "90%").map(Gate::Share).map_err(|_| {
             let what = format!("`{text}` is not a bandwidth for --min-bw");
             let cause = "it is a share of the usual, such as 90%, or a rate, such as 12GB/s";
-            Failure::usage(what, cause, format!("{}, or --min-bw 12GB/s", refused.try_this))
+            Failure::usage(what, cause, "--min-bw 90%, or --min-bw 12GB/s")
         });
     }
     parse_rate(text).map(Gate::Rate).map_err(|cause| {

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use clap::ArgMatches;
-use laneway_core::{Document, Failure, Row, Value};
+use laneway_core::{Document, Row, Value};
 use laneway_draw::Format;
 use laneway_draw::map::{Map, explain_shades};
+use laneway_measure::SaveError;
 use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
 use laneway_report::{Run, prometheus};
 
+use crate::failure::Failure;
 use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -166,7 +168,7 @@ impl Observer for Saved<'_> {
         self.progress.borrow_mut().of(rounds.done, rounds.all, "rounds of pairs");
     }
 
-    fn save(&self, unfinished: &Unfinished) -> Result<(), Failure> {
+    fn save(&self, unfinished: &Unfinished) -> Result<(), SaveError> {
         let output = &self.written.output;
         if !output.keeps() {
             return Ok(());
@@ -174,6 +176,6 @@ impl Observer for Saved<'_> {
         let head = unfinished.added().document(self.env.clone());
         let Rounds { done, all, .. } = unfinished.rounds;
         let step = Step::new(&head, &head.rows, (done, all), "round");
-        output.keep(&step, || unfinished.findings().document(self.env.clone()))
+        Ok(output.keep(&step, || unfinished.findings().document(self.env.clone()))?)
     }
 }

@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Row};
 use laneway_draw::Format;
 use laneway_net::watch::{Rows, Snapshot, Sums, metrics, snapshot};
 use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
-use super::processes::{failure, no_process, pid, pid_arg};
+use super::processes::{no_control, no_process, pid, pid_arg};
+use crate::failure::{Exit, Failure};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
 
@@ -102,7 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 impl Watch<'_> {
     fn once(&self) -> Result<Exit, Failure> {
-        let look = snapshot(self.pid).map_err(failure)?;
+        let look = snapshot(self.pid).map_err(no_control)?;
         self.save(&look, &mut Sums::new())?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
@@ -137,7 +138,7 @@ impl Watch<'_> {
         let mut before: Option<(Snapshot, Instant)> = None;
         let (mut was_there, mut sums) = (false, Sums::new());
         while !over.load(Ordering::Acquire) && output::is_heard() {
-            let (look, at) = (snapshot(self.pid).map_err(failure)?, Instant::now());
+            let (look, at) = (snapshot(self.pid).map_err(no_control)?, Instant::now());
             self.save(&look, &mut sums)?;
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {

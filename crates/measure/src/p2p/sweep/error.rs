@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use laneway_core::{CommError, Failure, Rank};
+use laneway_core::{CommError, Rank};
+
+use crate::SaveError;
 
 /// What all ranks refuse alike, before anything is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +110,7 @@ pub enum PatternError {
     /// All ranks know of it.
     Refused(Refusal),
     /// The observer of this rank could not go on; the others do not know.
-    Observer(Failure),
+    Observer(SaveError),
     /// The others do not know and may be waiting.
     Comm(CommError),
 }
@@ -129,7 +131,7 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PatternError::Refused(refusal) => write!(f, "{refusal}: {}", refusal.cause()),
-            PatternError::Observer(failure) => write!(f, "{failure}"),
+            PatternError::Observer(error) => write!(f, "{error}"),
             PatternError::Comm(error) => write!(f, "{error}"),
         }
     }

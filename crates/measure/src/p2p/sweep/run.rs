@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use laneway_core::{Comm, CommError, Failure, Rank, Row, talk};
+use laneway_core::{Comm, CommError, Rank, Row, talk};
 use laneway_stats::SplitMix64;
 
 use super::super::disjoint::{Estimate, Lab};
@@ -15,6 +15,7 @@ use super::experiment::Experiment;
 use super::figure::Figure;
 use super::notes::{Notes, Samples};
 use super::options::PatternSweep;
+use crate::SaveError;
 use crate::cache::Cache;
 use crate::sweep::next_size;
 use crate::talk::broadcast;
@@ -43,7 +44,7 @@ pub trait Observer {
     fn progress(&self, _next: Next) {}
 
     /// On rank 0, after each point: what it has added, and what there is so far.
-    fn save(&self, _done: &Done) -> Result<(), Failure> {
+    fn save(&self, _done: &Done) -> Result<(), SaveError> {
         Ok(())
     }
 }

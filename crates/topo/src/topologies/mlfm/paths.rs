@@ -15,7 +15,7 @@ use laneway_stats::SplitMix64;
 
 use super::{FullMesh, Role};
 use crate::routing::Routing;
-use crate::table::Table;
+use crate::routing::table::Table;
 use crate::wiring::{NO_PORT, Port, Wiring};
 
 /// Vertices of the highest edges among which relays are looked for.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use clap::ArgMatches;
-use laneway_core::Failure;
 
+use crate::failure::Failure;
 use crate::output;
 
 /// Launchers that MPI libraries bring, the usual one first.
