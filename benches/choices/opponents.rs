@@ -4,13 +4,15 @@
 use laneway_coll::{Algorithm, Parameter, Params, algorithms, permuted};
 use laneway_core::{Schedule, Shape};
 use laneway_sim::platform::Platform;
-use laneway_sim::{HostId, Network, Route, Simulation};
+use laneway_sim::{Effort, HostId, Network, Route, Simulation};
 use laneway_sites::Sites;
 
 use crate::dice::Dice;
 
 /// A setting whose ranks have more rounds than this together is drawn again: it would take minutes.
 const MOST_ROUNDS: u64 = 100_000;
+/// Nor is a setting an opponent whose simulation is more work than this, about half a minute.
+const MOST_EFFORT: u64 = 300_000_000;
 /// A block is cut into at most this many pieces.
 const MOST_PIECES: u64 = 1 << 10;
 
@@ -140,7 +142,7 @@ impl Ground<'_> {
     }
 
     /// The seconds that an opponent takes; `None` if it does not serve the call, has too many
-    /// rounds, or takes longer than a limit.
+    /// rounds, is too much work, or takes longer than a limit.
     pub fn time(&self, opponent: &Opponent, limit: f64) -> Option<f64> {
         let Opponent { algorithm, params, order, places } = opponent;
         let schedule = match order {
@@ -159,7 +161,9 @@ impl Ground<'_> {
         if rounds(schedule) > MOST_ROUNDS {
             return None;
         }
-        let outcome = Simulation::new(self.platform).within(limit).run(schedule).ok()?;
+        let effort = Effort::new(MOST_EFFORT);
+        let simulation = Simulation::new(self.platform).within(limit).effort(&effort);
+        let outcome = simulation.run(schedule).ok()?;
         Some(outcome.finish)
     }
 }

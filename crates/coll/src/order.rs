@@ -22,7 +22,9 @@ pub(crate) fn by_site(
     for (place, rank) in order.iter().enumerate() {
         places[*rank as usize] = place as u32;
     }
-    permuted(algorithm, shape, &params, &places)
+    let placement = placement.in_order(&order);
+    let shape = shape.clone().with_placement(placement.into());
+    permuted(algorithm, &shape, &params, &places)
 }
 
 /// All ranks by site and host, from the root if there is one.

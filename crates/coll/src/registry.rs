@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(chain.spelled(&params), "pipeline:segment=65536:window=4:order=sites");
         let (_, params) = find(Collective::Bcast, "pipeline:order=ranks").expect("a word");
         assert_eq!(chain.label(&params), "pipeline");
-        for wrong in ["pipeline:order=1", "pipeline:order=", "linear:order=sites"] {
+        for wrong in ["pipeline:order=1", "pipeline:order=", "site-lanes:order=sites"] {
             assert!(find(Collective::Bcast, wrong).is_err(), "{wrong}");
         }
     }

@@ -35,6 +35,9 @@ pub struct Placement {
 }
 
 impl Placement {
+    /// Distances of sites are latencies in these parts of a second.
+    pub const DISTANCES_PER_SECOND: f64 = 1e12;
+
     /// Places all ranks at one site, each on a host of its own.
     pub fn one_site(ranks: u32) -> Placement {
         let location = |host| Location { host, ..Location::default() };
@@ -61,7 +64,8 @@ impl Placement {
         Placement { locations, sites, distances, rates, speeds }
     }
 
-    /// With how far each site is from each, as any number that is larger for what is farther.
+    /// With how far each site is from each: its latency, in parts of
+    /// [`Placement::DISTANCES_PER_SECOND`].
     pub fn with_distances(mut self, distance: impl Fn(u32, u32) -> u64) -> Placement {
         let count = self.sites.len();
         let between = |at: usize| distance((at / count) as u32, (at % count) as u32);
@@ -81,6 +85,18 @@ impl Placement {
     pub fn with_speeds(mut self, speed: impl Fn(Rank) -> u64) -> Placement {
         self.speeds = (0..self.ranks()).map(speed).collect();
         self
+    }
+
+    /// The placement of ranks that take the places of these, in their order.
+    pub fn in_order(&self, ranks: &[Rank]) -> Placement {
+        let mut placement = self.clone();
+        placement.locations = ranks.iter().map(|rank| self.location(*rank)).collect();
+        placement.speeds = ranks.iter().map(|rank| self.speed(*rank)).collect();
+        placement.sites = vec![Vec::new(); self.sites.len()];
+        for (place, location) in (0..).zip(&placement.locations) {
+            placement.sites[location.site as usize].push(place);
+        }
+        placement
     }
 
     /// The number of ranks.
@@ -118,6 +134,11 @@ impl Placement {
         all
     }
 
+    /// How far a site is from another one, as [`Placement::with_distances`] has it.
+    pub fn distance(&self, from: u32, to: u32) -> u64 {
+        self.distances[self.between(from, to)]
+    }
+
     fn between(&self, from: u32, to: u32) -> usize {
         (from * self.sites() + to) as usize
     }
@@ -144,29 +165,6 @@ impl Placement {
         let most = ranks.iter().map(|rank| self.speed(*rank)).max().unwrap_or(1);
         ranks.sort_by_key(|rank| slowness(most, self.speed(*rank)));
         ranks
-    }
-
-    /// The third site with the widest way from one site to another over it; none with two sites.
-    pub fn third_site(&self, from: u32, to: u32) -> Option<u32> {
-        let thirds = (0..self.sites()).filter(|site| *site != from && *site != to);
-        let distance = |site: u32| {
-            let legs = [self.between(from, site), self.between(site, to)];
-            legs.map(|leg| self.distances[leg]).into_iter().fold(0, u64::saturating_add)
-        };
-        let width = |site: u32| self.rate(from, site).min(self.rate(site, to));
-        let most = thirds.clone().map(width).max()?;
-        thirds.min_by_key(|site| (slowness(most, width(*site)), distance(*site), *site))
-    }
-
-    /// Whether the way between some two sites is a quarter slower than over a third one.
-    pub fn has_detours(&self) -> bool {
-        let sites = || 0..self.sites();
-        let pairs = sites().flat_map(|from| sites().map(move |to| (from, to)));
-        pairs.filter(|(from, to)| from != to).any(|(from, to)| {
-            let third = self.third_site(from, to);
-            let width = third.map(|site| self.rate(from, site).min(self.rate(site, to)));
-            width.is_some_and(|width| u128::from(slowness(width, self.rate(from, to))) > QUARTERS)
-        })
     }
 
     /// The parent of each site in a tree from one site to all others: a site joins by the widest
@@ -203,6 +201,44 @@ impl Placement {
             tree.push(to);
         }
         parents
+    }
+
+    /// The same by latencies: a site joins by the way on which it is reached earliest, over the
+    /// sites before it.
+    pub fn nearest_site_tree(&self, root: u32, fan: u32) -> Vec<Option<u32>> {
+        let sites = self.sites() as usize;
+        let (mut parents, mut children) = (vec![None; sites], vec![0; sites]);
+        let mut reached = vec![0_u64; sites];
+        let mut tree = vec![root];
+        while tree.len() < sites {
+            let open = tree.iter().filter(|from| children[**from as usize] < fan.max(1));
+            let ways = open.flat_map(|from| {
+                let outside = (0..self.sites()).filter(|to| !tree.contains(to));
+                outside.map(move |to| (*from, to))
+            });
+            let best = ways.map(|(from, to)| {
+                let way = self.distances[self.between(from, to)];
+                (reached[from as usize].saturating_add(way), from, to)
+            });
+            let Some((end, from, to)) = best.min() else { break };
+            parents[to as usize] = Some(from);
+            children[from as usize] += 1;
+            reached[to as usize] = end;
+            tree.push(to);
+        }
+        parents
+    }
+
+    /// Whether this number of bytes takes less time on most ways between sites than the latencies there.
+    pub fn is_short(&self, bytes: u64) -> bool {
+        let sites = || 0..self.sites();
+        let pairs = sites().flat_map(|from| sites().map(move |to| (from, to)));
+        let ways = || pairs.clone().filter(|(from, to)| from != to);
+        let is_short = |(from, to): &(u32, u32)| {
+            let seconds = bytes as f64 / self.rate(*from, *to).max(1) as f64;
+            seconds * Placement::DISTANCES_PER_SECOND < self.distance(*from, *to) as f64
+        };
+        2 * ways().filter(is_short).count() > ways().count()
     }
 
     /// All ranks by site and host, so that neighbours are near each other: a chain of sites, each
@@ -289,17 +325,39 @@ mod tests {
     }
 
     #[test]
+    fn ranks_take_the_places_of_others() {
+        let placement = at(&[1, 0, 1, 0]).with_speeds(|rank| 10 + u64::from(rank));
+        let turned = placement.in_order(&[3, 1, 0, 2]);
+        assert_eq!((turned.members(0), turned.members(1)), (&[0, 1][..], &[2, 3][..]));
+        assert_eq!((turned.location(2), turned.speed(0)), (placement.location(0), 13));
+        assert_eq!(turned.in_order(&[2, 1, 3, 0]), placement);
+    }
+
+    #[test]
     fn a_tree_of_sites_takes_the_widest_ways() {
         // From 0 to 1 the way over 2 is wider.
         let wide = |a: u32, b: u32| if a + b == 1 { 10 } else { 1000 };
         let placement = at(&[0, 1, 2]).with_rates(wide);
         assert_eq!(placement.site_tree(0, 9), [None, Some(2), Some(0)]);
-        assert!(placement.has_detours() && !at(&[0, 1, 2]).has_detours());
-        assert_eq!((placement.third_site(0, 1), placement.third_site(0, 2)), (Some(2), Some(1)));
         let equal = at(&[0, 1, 2, 3, 4]);
         assert_eq!(equal.site_tree(1, 9), [Some(1), None, Some(1), Some(1), Some(1)]);
         assert_eq!(equal.site_tree(1, 1), [Some(4), None, Some(1), Some(2), Some(3)]);
         assert_eq!(equal.site_tree(0, 2), [None, Some(0), Some(0), Some(1), Some(1)]);
-        assert_eq!(at(&[0, 1]).third_site(0, 1), None);
+    }
+
+    #[test]
+    fn a_tree_of_sites_takes_the_nearest_ways_for_short_pieces() {
+        // From 0 to 1 the way over 2 is nearer, though it is narrower.
+        let far = |a: u32, b: u32| if a + b == 1 { 9_000_000 } else { 2_000_000 };
+        let wide = |a: u32, b: u32| if a + b == 1 { 1000 } else { 10 };
+        let placement = at(&[0, 1, 2]).with_distances(far).with_rates(wide);
+        assert_eq!(placement.nearest_site_tree(0, 9), [None, Some(2), Some(0)]);
+        assert_eq!(placement.site_tree(0, 9), [None, Some(0), Some(0)]);
+        let equal = at(&[0, 1, 2, 3]);
+        assert_eq!(equal.nearest_site_tree(1, 1), [Some(1), None, Some(0), Some(2)]);
+        // A byte takes 0.1 s or a millisecond, and 2 or 9 us of latency.
+        assert!(!placement.is_short(1));
+        let fast = placement.with_rates(|_, _| 1 << 30);
+        assert!(fast.is_short(1000) && !fast.is_short(10_000));
     }
 }

@@ -161,6 +161,34 @@ impl<'a> Sites<'a> {
         found.map(Some).map_err(ChoiceError::Bound)
     }
 
+    /// The least time in which a vector reaches the farthest ranks from where it is, for broadcasts
+    /// and reductions of a vector; 0 for other collectives. One rank of each site is looked at: the
+    /// slowest.
+    pub(crate) fn least_of_vector(&self, shape: &Shape) -> f64 {
+        let Ok(layout) = self.platform.widest_layout() else { return 0.0 };
+        let slowest = |site: u32| {
+            let members = self.placement.members(site).iter().copied();
+            members.min_by_key(|rank| self.placement.speed(*rank)).unwrap_or(0)
+        };
+        let ends = (0..self.placement.sites()).map(slowest);
+        let pairs: Vec<(u32, u32)> = match shape.collective.family() {
+            Collective::Bcast => ends.map(|end| (shape.root, end)).collect(),
+            Collective::Reduce => ends.map(|end| (end, shape.root)).collect(),
+            Collective::Allreduce => {
+                let pairs = ends.clone().flat_map(|from| ends.clone().map(move |to| (from, to)));
+                pairs.collect()
+            }
+            _ => Vec::new(),
+        };
+        let least = |(from, to): (u32, u32)| {
+            let mut blocks = vec![0; shape.ranks as usize];
+            blocks[to as usize] = shape.vector();
+            let bound = bound::scatter(&layout, &self.hosts, from, &blocks);
+            bound.map_or(0.0, |bound| bound.time)
+        };
+        pairs.into_iter().map(least).fold(0.0, f64::max)
+    }
+
     /// The schedule of an algorithm here.
     pub fn schedule(
         &self,

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     sentence: "each rank sends its block to all others, `window` at a time, the next rank first",
     source: "Open MPI basic",
-    parameters: &[(Parameter::Window, 32)],
+    parameters: &[(Parameter::Window, 32), Parameter::BY_RANK],
     build: |shape, params, _| {
         let pattern = Widening { ranks: shape.ranks };
         Ok(Box::new(Spread { pattern, window: params.window(), ends: shape.blocks() }))

@@ -16,8 +16,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     build: |shape, params, placement| {
-        let delivery =
-            delivery(shape, params, Lanes::new(placement, params.lanes()).with_fan(params.fan()));
+        let longest = shape.blocks().longest(shape.ranks);
+        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan(), longest);
+        let delivery = delivery(shape, params, lanes);
         Ok(Box::new(Scripted::new(SiteLanes { delivery, blocks: shape.blocks() })))
     },
     ..Algorithm::BASE

@@ -17,7 +17,7 @@ pub struct SiteTrees {
 
 impl SiteTrees {
     pub fn new(shape: &Shape, params: &Params, placement: &Placement) -> SiteTrees {
-        let lanes = || Lanes::new(placement, params.lanes()).with_fan(params.fan());
+        let lanes = || Lanes::new(placement, params.lanes()).with_fan(params.fan(), shape.vector());
         let (joining, delivery) = (lanes(), lanes());
         let (most, sites) = (joining.most(), joining.sites() as u64);
         let element = u64::from(shape.element);

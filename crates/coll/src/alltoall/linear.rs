@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "`window` sends and `window` receives at a time, neither waiting for the other, the \
                nearest ranks first",
     source: "Open MPI basic; MPICH scattered",
-    parameters: &[(Parameter::Window, 32)],
+    parameters: &[(Parameter::Window, 32), Parameter::BY_RANK],
     // Blocks arrive in any number before those that lie in their places have left.
     in_place: false,
     build: |shape, params, _| {

@@ -31,6 +31,8 @@ const DIRECT: Chan = 2;
 
 struct ThirdSite {
     placement: Placement,
+    /// Where each rank stands among all by site and host.
+    places: Vec<u32>,
     matrix: Matrix,
     window: u32,
     /// For each pair of ranks the one that passes the block on, row by row; empty without any.
@@ -42,6 +44,9 @@ struct ThirdSite {
 impl ThirdSite {
     fn new(shape: &Shape, params: &Params, placement: &Placement) -> ThirdSite {
         let (matrix, ranks) = (shape.matrix(), shape.ranks);
+        let order = placement.by_site(None);
+        let mut places = vec![0; ranks as usize];
+        (0..).zip(&order).for_each(|(place, rank)| places[*rank as usize] = place);
         let mut relays = Vec::new();
         if placement.sites() > 2 && ranks <= MOST_RANKS {
             let mut routing = Routing::new(placement, params.lanes());
@@ -49,8 +54,9 @@ impl ThirdSite {
             relays = vec![None; (ranks * ranks) as usize];
             // All pairs of sites fill up together.
             for far in 1..ranks {
-                for from in 0..ranks {
-                    let to = (from + far) % ranks;
+                for place in 0..ranks {
+                    let from = order[place as usize];
+                    let to = order[((place + far) % ranks) as usize];
                     let len = matrix.len(from, to);
                     if site(from) != site(to) && len > 0 {
                         let relay = routing.relay(site(from), site(to), len);
@@ -61,7 +67,7 @@ impl ThirdSite {
         }
         let (placement, window) = (placement.clone(), params.window());
         let passed = vec![Vec::new(); ranks as usize];
-        let mut found = ThirdSite { placement, matrix, window, relays, passed };
+        let mut found = ThirdSite { placement, places, matrix, window, relays, passed };
         for from in (0..ranks).filter(|_| !found.relays.is_empty()) {
             let far: Vec<Rank> = found.order(from).collect();
             for to in far {
@@ -81,7 +87,7 @@ impl ThirdSite {
     /// The ranks of a site, beginning after a rank's own place, so that not all serve one first.
     fn turned(&self, rank: Rank, site: u32) -> impl Iterator<Item = Rank> {
         let members = self.placement.members(site);
-        let first = rank as usize % members.len();
+        let first = self.places[rank as usize] as usize % members.len();
         members[first..].iter().chain(&members[..first]).copied()
     }
 

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     sentence: "the root sends the whole vector to every rank, `window` at a time",
     source: "Open MPI basic",
-    parameters: &[(Parameter::Window, 8)],
+    parameters: &[(Parameter::Window, 8), Parameter::BY_RANK],
     build: |shape, params, _| {
         Ok(Box::new(TreeBcast::new(shape, Flat(shape.ranks), 0, params.window())))
     },

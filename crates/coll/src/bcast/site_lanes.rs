@@ -17,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "laneway; after van de Geijn 1994 and Chiba, Endo, Matsuoka 2007",
     parameters: PIPELINED,
     build: |shape, params, placement| {
-        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan());
+        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan(), shape.vector());
         Ok(Box::new(Scripted::new(SiteLanes(delivery(shape, params, lanes)))))
     },
     ..Algorithm::BASE

@@ -20,7 +20,7 @@ pub const TOGETHER: Algorithm = Algorithm {
     name: "multi-lane-together",
     sentence: "`lanes` groups cross at once to as many helpers, whose own blocks wait for them",
     source: "Chiba, Endo and Matsuoka: MPI_Scatter and MPI_Gather for grids; `lanes` of 0 is all",
-    parameters: &[(Parameter::Lanes, 0)],
+    parameters: &[(Parameter::Lanes, 0), Parameter::BY_RANK],
     counts: Counts::All,
     build: |shape, params, placement| schedule(shape, params, placement, false),
     ..Algorithm::BASE

@@ -2,7 +2,7 @@
 
 use laneway_core::Collective;
 
-use crate::registry::{Algorithm, Counts};
+use crate::registry::{Algorithm, Counts, Parameter};
 use crate::script::Scripted;
 use crate::sites::{Local, SiteTree, TreeGather};
 
@@ -22,6 +22,7 @@ pub const TREE: Algorithm = Algorithm {
     name: "single-lane-tree",
     sentence: "a rank of each other site takes all that the site has by a tree, and sends it",
     source: "MagPIe; the multi-lane paper's single lane",
+    parameters: &[Parameter::BY_RANK],
     counts: Counts::All,
     build: |shape, _, placement| {
         let tree = SiteTree::single_lane(placement, shape.root, Local::Binomial);

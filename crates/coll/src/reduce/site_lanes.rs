@@ -17,7 +17,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN],
     ordered: false,
     build: |shape, params, placement| {
-        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan());
+        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan(), shape.vector());
         Ok(Box::new(Scripted::new(SiteLanes(joining(shape, params, lanes)))))
     },
     ..Algorithm::BASE

@@ -15,8 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN],
     ordered: false,
     build: |shape, params, placement| {
-        let joining =
-            joining(shape, params, Lanes::new(placement, params.lanes()).with_fan(params.fan()));
+        let longest = shape.blocks().longest(shape.ranks);
+        let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan(), longest);
+        let joining = joining(shape, params, lanes);
         let (blocks, in_place) = (shape.blocks(), shape.in_place);
         Ok(Box::new(Scripted::new(SiteLanes { joining, blocks, in_place })))
     },

@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "`lanes` helpers get what their lane takes across, the far ends serve their groups",
     source: "Chiba, Endo and Matsuoka: MPI_Scatter and MPI_Gather for grids; `lanes` of 0 is all",
     // The paper's root sends one message after the other.
-    parameters: &[(Parameter::Lanes, 0), (Parameter::Window, 1)],
+    parameters: &[(Parameter::Lanes, 0), (Parameter::Window, 1), Parameter::BY_RANK],
     counts: Counts::All,
     build: |shape, params, placement| {
         let tree = SiteTree::multi_lane(placement, shape.root, params.lanes())?;

@@ -2,7 +2,7 @@
 
 use laneway_core::Collective;
 
-use crate::registry::{Algorithm, Counts};
+use crate::registry::{Algorithm, Counts, Parameter};
 use crate::script::Scripted;
 use crate::sites::{Local, SiteTree, TreeScatter};
 
@@ -21,6 +21,7 @@ pub const TREE: Algorithm = Algorithm {
     name: "single-lane-tree",
     sentence: "a rank of each other site gets all that the site needs, and serves it by a tree",
     source: "MagPIe; the multi-lane paper's single lane",
+    parameters: &[Parameter::BY_RANK],
     counts: Counts::All,
     build: |shape, _, placement| {
         let tree = SiteTree::single_lane(placement, shape.root, Local::Binomial);

@@ -42,15 +42,16 @@ impl Lanes {
         let orders: Vec<Vec<Rank>> = (0..placement.sites()).map(order).collect();
         let limit = if limit == 0 { usize::MAX } else { limit as usize };
         let places = vec![0; placement.ranks() as usize];
-        let ways = Ways::new(placement.sites(), 0);
+        let ways = Ways::new(placement.sites(), 0, false);
         let inner = vec![0; orders.len()];
         Lanes { placement: placement.clone(), orders, inner, places, limit, ways }.placed()
     }
 
     /// With pieces that pass from site to site, each of which serves at most `fan` others; with 0
-    /// the site where they begin serves all.
-    pub fn with_fan(mut self, fan: u32) -> Lanes {
-        self.ways = Ways::new(self.placement.sites(), fan);
+    /// the site where they begin serves all. Pieces of `bytes` take the nearest ways if latencies
+    /// are most of their time, and the widest otherwise.
+    pub fn with_fan(mut self, fan: u32, bytes: u64) -> Lanes {
+        self.ways = Ways::new(self.placement.sites(), fan, self.placement.is_short(bytes));
         self
     }
 

@@ -8,6 +8,8 @@ use laneway_core::Placement;
 pub struct Ways {
     trees: Vec<OnceLock<Tree>>,
     fan: u32,
+    /// Pieces take the nearest ways instead of the widest.
+    are_short: bool,
 }
 
 struct Tree {
@@ -17,13 +19,14 @@ struct Tree {
 }
 
 impl Ways {
-    /// No site serves more than `fan` others; with 0 the first serves all.
-    pub fn new(sites: u32, fan: u32) -> Ways {
-        Ways { trees: (0..sites).map(|_| OnceLock::new()).collect(), fan }
+    /// No site serves more than `fan` others; with 0 the first serves all. Short pieces take the
+    /// nearest ways, others the widest.
+    pub fn new(sites: u32, fan: u32, are_short: bool) -> Ways {
+        Ways { trees: (0..sites).map(|_| OnceLock::new()).collect(), fan, are_short }
     }
 
     fn tree(&self, placement: &Placement, root: usize) -> &Tree {
-        self.trees[root].get_or_init(|| Tree::new(placement, root as u32, self.fan))
+        self.trees[root].get_or_init(|| Tree::new(placement, root as u32, self))
     }
 
     /// The site before another one; none for the first.
@@ -43,13 +46,16 @@ impl Ways {
 }
 
 impl Tree {
-    fn new(placement: &Placement, root: u32, fan: u32) -> Tree {
+    fn new(placement: &Placement, root: u32, ways: &Ways) -> Tree {
         let sites = placement.sites();
-        let parents: Vec<Option<usize>> = match fan {
+        let parents: Vec<Option<usize>> = match ways.fan {
             0 => (0..sites).map(|site| (site != root).then_some(root as usize)).collect(),
-            _ => {
-                let parents = placement.site_tree(root, fan).into_iter();
-                parents.map(|parent| parent.map(|parent| parent as usize)).collect()
+            fan => {
+                let parents = match ways.are_short {
+                    true => placement.nearest_site_tree(root, fan),
+                    false => placement.site_tree(root, fan),
+                };
+                parents.into_iter().map(|one| one.map(|one| one as usize)).collect()
             }
         };
         let children = |site: u32| -> Vec<usize> {
@@ -75,10 +81,10 @@ mod tests {
         let location = |host| Location { site: host, host, wan_card: false };
         let placement = Placement::new((0..5).map(location).collect());
         let placement = placement.with_distances(|a, b| u64::from(a.abs_diff(b)));
-        let star = Ways::new(5, 0);
+        let star = Ways::new(5, 0, false);
         assert_eq!(star.children(&placement, 1, 1), [4, 3, 0, 2]);
         assert_eq!((star.parent(&placement, 1, 4), star.depth(&placement, 1, 4)), (Some(1), 1));
-        let two = Ways::new(5, 2);
+        let two = Ways::new(5, 2, false);
         assert_eq!(two.children(&placement, 0, 0), [2, 1]);
         for site in 1..5 {
             let parent = two.parent(&placement, 0, site).expect("a parent");

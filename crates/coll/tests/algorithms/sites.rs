@@ -194,7 +194,8 @@ pub fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
         place(&|rank| rank * sites / ranks),
         place(&|rank| rank % sites),
         place(&|rank| drawn[rank as usize])
-            .with_distances(|a, b| u64::from(a * 7 + b * 3))
+            // Up to 0.4 s: short blocks take less, and long ones more.
+            .with_distances(|a, b| u64::from(a * 7 + b * 3) * 10_000_000_000)
             .with_rates(|a, b| 1 + u64::from((a * 5) ^ (b * 3)) % 7 * 100)
             .with_speeds(|rank| if rank % 3 == 1 { 100 } else { 1000 }),
     ]

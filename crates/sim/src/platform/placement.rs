@@ -7,9 +7,6 @@ use laneway_core::{Location, Placement, Rank};
 use super::{Host, Platform};
 use crate::network::{HostId, ResourceId};
 
-/// Distances are latencies in these parts of a second.
-const PARTS: f64 = 1e12;
-
 impl Platform {
     /// Where ranks are that run on these hosts: sites by their number, farther by their latency,
     /// with the rates of hosts and between sites. A host of no site is one by itself.
@@ -44,7 +41,8 @@ impl Platform {
         };
         let rates = placement.clone().with_rates(rate);
         let speed = |rank: Rank| self.slowest_card(hosts[rank as usize]) as u64;
-        rates.with_speeds(speed).with_distances(|from, to| (PARTS * latency(from, to)) as u64)
+        let distance = |from, to| (Placement::DISTANCES_PER_SECOND * latency(from, to)) as u64;
+        rates.with_speeds(speed).with_distances(distance)
     }
 
     /// Bytes a second of a host's slowest card and direction; infinite without a limit.

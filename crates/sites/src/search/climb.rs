@@ -14,6 +14,8 @@ const MOST_OF_ONE: usize = 2;
 const FROM: f64 = 1.4;
 /// The rest of a run may differ so much from what its first part foretells.
 const MISLEADING: f64 = 0.01;
+/// Pieces that a lane carries, or of a block, where more may help than the search has work for.
+const PIECES: [u64; 2] = [4, 16];
 /// Pairs of steps are tried for algorithms with at most so many parameters.
 const FEW_PARAMETERS: usize = 4;
 
@@ -72,6 +74,43 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// The best setting with the shortest segments that its algorithm may have, which are too much
+    /// work for the search itself, and steps from there.
+    pub(super) fn cut_finer(&mut self, found: &mut Vec<Candidate>) -> Result<(), ChoiceError> {
+        let Some(best) = found.iter().min_by(|a, b| a.time.total_cmp(&b.time)).cloned() else {
+            return Ok(());
+        };
+        let setting = Setting::of(&best);
+        let is_cut = setting.has(Parameter::Segment) && setting.has(Parameter::Lanes);
+        if !is_cut || setting.has(Parameter::Stripes) || self.reaches(best.time) {
+            return Ok(());
+        }
+        let whole = match self.shape.vector() {
+            0 => self.shape.blocks().longest(self.shape.ranks),
+            vector => vector.div_ceil(self.lanes(&setting)),
+        };
+        self.work = self.work.max(self.spent) + self.work;
+        self.cap = self.left();
+        let mut finer = best;
+        for pieces in PIECES {
+            let segment = whole.div_ceil(pieces).max(1);
+            if segment >= setting.params.segment() || self.is_spent() {
+                continue;
+            }
+            let step = setting.with(Parameter::Segment, segment);
+            match self.attempt(step, GAIN * finer.time)? {
+                Some(better) => finer = better,
+                None => break,
+            }
+        }
+        if Setting::of(&finer) != setting {
+            let until = self.spent + self.left() / 2;
+            let reached = self.climbed(finer.clone(), until)?;
+            found.extend([finer, reached]);
+        }
+        Ok(())
+    }
+
     /// Where a setting reaches the bound: steps of other algorithms that demand less, until one of
     /// them reaches it too. Simulated links share fairly what real ones may lose.
     fn climb_modest(&mut self, found: &mut Vec<Candidate>) -> Result<(), ChoiceError> {
@@ -113,7 +152,11 @@ impl Search<'_, '_> {
     }
 
     /// Steps while one helps.
-    fn climbed(&mut self, mut best: Candidate, until: u64) -> Result<Candidate, ChoiceError> {
+    pub(super) fn climbed(
+        &mut self,
+        mut best: Candidate,
+        until: u64,
+    ) -> Result<Candidate, ChoiceError> {
         loop {
             let before = best.time;
             for (parameter, _) in best.algorithm.parameters {

@@ -21,6 +21,8 @@ const PART_OF_TURN: u64 = 12;
 const OF_FLOOR: f64 = 1.15;
 /// The shortest turn of more lanes is taken to be as long as that of fewer.
 const FEW_LANES: u64 = 2;
+/// A call is short if its busiest part is busy for at most this multiple of the longest latency.
+const SHORT: f64 = 2.0;
 /// No window is estimated to be longer than this.
 const MOST_WINDOW: u64 = 512;
 
@@ -62,9 +64,9 @@ impl Search<'_, '_> {
                     Some(_) => self.look_at_turns(structure)?,
                     None => self.look_at_whole(structure)?,
                 };
-                number += 1;
+                number += 2;
                 for entry in found {
-                    let entry = Entry { structure: number, ..entry };
+                    let entry = Entry { structure: number + entry.structure, ..entry };
                     let is_new = |other: &Entry| other.setting != entry.setting;
                     if entries.iter().all(is_new) {
                         entries.push(entry);
@@ -132,7 +134,9 @@ impl Search<'_, '_> {
                 structure: 0,
             }]);
         }
-        let floor = self.load(&*schedule).time;
+        let load = self.load(&*schedule);
+        let floor = load.time;
+        let is_short = load.busy <= SHORT * self.farthest;
         // Latencies and waiting add to it.
         let estimate = floor * OF_FLOOR;
         let mut settings = vec![structure];
@@ -142,13 +146,44 @@ impl Search<'_, '_> {
             if !structure.has(parameter) || fits {
                 continue;
             }
-            let more = self.first_values(parameter);
-            let more = more.iter().flat_map(|v| settings.iter().map(|one| one.with(parameter, *v)));
-            let more: Vec<Setting> = more.collect();
-            settings.extend(more);
+            let mut values = match parameter {
+                Parameter::Segment => self.first_segments(&structure),
+                _ => self.first_values(parameter),
+            };
+            match parameter {
+                // Short messages wait for each other in a narrow window.
+                Parameter::Window if is_short => values.reverse(),
+                Parameter::Window => values.rotate_left(1),
+                Parameter::Near => values.insert(0, structure.params.get(parameter)),
+                _ => {}
+            }
+            let with = |value: &u64| {
+                let value = *value;
+                settings.iter().map(move |one| one.with(parameter, value)).collect::<Vec<_>>()
+            };
+            settings = values.iter().flat_map(with).collect();
         }
-        let entry = |setting| Entry { setting, estimate, floor, structure: 0 };
+        // Some long messages need a wide window, and of most it is too much work: such settings
+        // race for themselves.
+        let widest = u64::from(self.shape.ranks);
+        let entry = |setting: Setting| {
+            let is_wide =
+                setting.has(Parameter::Window) && setting.params.get(Parameter::Window) == widest;
+            let structure = usize::from(is_wide && !is_short);
+            Entry { setting, estimate, floor, structure }
+        };
         Ok(settings.into_iter().map(entry).collect())
+    }
+
+    /// All that a lane carries at once, or in a few pieces.
+    fn first_segments(&self, structure: &Setting) -> Vec<u64> {
+        let whole = match self.shape.vector() {
+            0 => self.shape.blocks().longest(self.shape.ranks).max(1),
+            vector => structure.params.segment().min(vector),
+        };
+        let mut segments: Vec<u64> = [1, 4, 16].map(|pieces| whole.div_ceil(pieces)).to_vec();
+        segments.dedup();
+        segments
     }
 
     /// The segments and windows of an algorithm that sends a vector in turns.
@@ -196,7 +231,7 @@ impl Search<'_, '_> {
             };
             let setting = structure.with(Parameter::Segment, segment);
             let floor = turn.busy * (each / segment.max(1)) as f64;
-            for window in self.first_windows(&setting, segment, turn.busy) {
+            for window in self.first_windows(&setting, turn.busy) {
                 let setting = setting.with(Parameter::Window, window);
                 let turns = each.div_ceil(segment.max(1));
                 let waits = match segment > self.sites.platform.eager_bytes() {
@@ -211,12 +246,12 @@ impl Search<'_, '_> {
     }
 
     /// The usual window, and the one that keeps the busiest part busy over the longest latency.
-    fn first_windows(&self, setting: &Setting, segment: u64, busy: f64) -> Vec<u64> {
+    fn first_windows(&self, setting: &Setting, busy: f64) -> Vec<u64> {
         let usual = u64::from(setting.params.window());
         if !setting.has(Parameter::Window) {
             return vec![usual];
         }
-        if segment <= self.sites.platform.eager_bytes() || busy <= 0.0 {
+        if busy <= 0.0 {
             return vec![usual];
         }
         let fits = 2 + (self.farthest / busy).ceil().min(MOST_WINDOW as f64) as u64;

@@ -9,12 +9,14 @@
 //! 2. `race.rs`: the settings are simulated, the lowest estimate first, each no further than a
 //!    multiple of the best time so far.
 //! 3. `climb.rs`: steps of one parameter, and of two at once, from the fastest settings.
+//! 4. `draw.rs`: settings drawn at random of the algorithms that are near the best.
 //!
 //! The search ends at a known lower bound, or when its work is spent. Work is counted in units of
 //! the simulator, so that a choice is the same on any machine. Of two settings that are equally
 //! fast, the one that demands less of hosts and network is better where the simulator is wrong.
 
 mod climb;
+mod draw;
 mod look;
 mod race;
 mod trial;
@@ -40,17 +42,17 @@ const EQUAL: f64 = 1.005;
 /// that does not rest on that is better.
 const EQUAL_IF_EAGER: f64 = 1.02;
 /// Relays at third sites are tried where the bound without them is this much higher.
-const GAINFUL: f64 = 1.01;
+const GAINFUL: f64 = 1.005;
 
 /// Segments that are this many times doubled are tried against the cost of a rendezvous.
 const MOST_DOUBLINGS: u32 = 6;
 
 /// Work for a call of up to 64 ranks with one source or one result.
-const WORK: u64 = 2_000_000;
+const WORK: u64 = 3_000_000;
 /// The ranks that this work is for; more ranks get more in proportion.
 const WORK_RANKS: u64 = 64;
 /// Calls in which every rank sends to every rank get so many times as much.
-const WORK_OF_ALL: u64 = 4;
+const WORK_OF_ALL: u64 = 3;
 /// No call gets more than this.
 const MOST_WORK: u64 = 100_000_000;
 
@@ -129,6 +131,8 @@ struct Search<'s, 'a> {
     largest_site: u64,
     farthest: f64,
     tried: Vec<Tried>,
+    /// Whether the last setting that was tried is too much work.
+    is_too_much: bool,
     /// Algorithms of which a part of a run does not tell the time of the whole.
     distrusted: Vec<&'static str>,
     refusals: Vec<String>,
@@ -169,6 +173,7 @@ impl<'s, 'a> Search<'s, 'a> {
             largest_site: largest.max().unwrap_or(1),
             farthest: farthest(sites),
             tried: Vec::new(),
+            is_too_much: false,
             distrusted: Vec::new(),
             refusals: Vec::new(),
             unsearched: Vec::new(),
@@ -177,7 +182,10 @@ impl<'s, 'a> Search<'s, 'a> {
         };
         // Limits of connections that change may be higher later.
         search.least = match sites.platform.changes().is_empty() {
-            true => search.call().map_or(0.0, |call| call.least_time()),
+            true => match search.call() {
+                Some(call) => call.least_time(),
+                None => sites.least_of_vector(shape),
+            },
             false => search.bound.as_ref().map_or(0.0, |bound| bound.time),
         };
         Ok(search)
@@ -188,13 +196,15 @@ impl<'s, 'a> Search<'s, 'a> {
         self.cap = self.work / 40;
         let entries = self.look(stage)?;
         // Vectors are also sent by schedules of many short messages: none may take all of the work.
-        self.cap = if self.shape.vector() > 0 { self.work / 8 } else { self.work / 3 };
+        self.cap = self.work / 8;
         let mut found = self.race(entries)?;
         if found.is_empty() {
             return self.unsimulated();
         }
         self.cap = if self.shape.vector() > 0 { self.work / 6 } else { self.work / 2 };
         self.climb(&mut found)?;
+        self.cut_finer(&mut found)?;
+        self.draw(&mut found)?;
         self.cap = self.work;
         self.confirm(&mut found)?;
         let fastest = found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
@@ -239,7 +249,7 @@ impl<'s, 'a> Search<'s, 'a> {
     fn gains_by(&self, algorithm: &Algorithm) -> bool {
         let gains = || match &self.bound {
             Some(bound) => bound.direct > GAINFUL * bound.time,
-            None => self.sites.placement.has_detours(),
+            None => self.sites.placement.sites() > 2,
         };
         algorithm.name != "third-site" || gains()
     }
@@ -322,7 +332,7 @@ fn work(shape: &Shape) -> u64 {
     let times = match shape.collective.family() {
         Allgather | Alltoall | ReduceScatter => WORK_OF_ALL,
         Allreduce => 3,
-        Scatter | Gather => 3,
+        Scatter | Gather => 2,
         _ => 1,
     };
     (WORK * times * ranks / WORK_RANKS).min(MOST_WORK)

@@ -1,6 +1,8 @@
 //! The race: settings are simulated, the lowest estimate first, each no further than a multiple of
 //! the best time so far.
 
+use laneway_coll::Parameter;
+
 use super::look::Entry;
 use super::{EQUAL, NEAR_ENOUGH, Search, Setting};
 use crate::choose::{Candidate, Choice, ChoiceError};
@@ -20,67 +22,109 @@ const TO_CONFIRM: f64 = 1.02;
 /// So many of them.
 const MOST_CONFIRMED: usize = 12;
 
+/// What the race has found so far.
+#[derive(Default)]
+struct Standing {
+    found: Vec<Candidate>,
+    /// The least time of each structure.
+    structures: Vec<f64>,
+}
+
+impl Standing {
+    fn best(&self) -> f64 {
+        self.found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min)
+    }
+
+    fn has(&self, setting: &Setting) -> bool {
+        self.found.iter().any(|one| one.algorithm == setting.algorithm)
+    }
+}
+
+/// The entries in rounds: the most promising of each algorithm, of each structure, and all others.
+fn rounds(entries: &[Entry]) -> [Vec<&Entry>; 3] {
+    let (mut algorithms, mut structures): (Vec<&str>, Vec<usize>) = Default::default();
+    let mut rounds: [Vec<&Entry>; 3] = Default::default();
+    for entry in entries {
+        let name = entry.setting.algorithm.name;
+        let is_new = !structures.contains(&entry.structure);
+        let round = match (algorithms.contains(&name), is_new) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 2,
+        };
+        if is_new {
+            structures.push(entry.structure);
+        }
+        if round == 0 {
+            algorithms.push(name);
+        }
+        rounds[round].push(entry);
+    }
+    rounds
+}
+
 impl Search<'_, '_> {
     /// The times of the settings that may be the best, or may lead to it: the most promising of
     /// each algorithm first, then of each structure, then others of the structures that are fast.
     pub(super) fn race(&mut self, entries: Vec<Entry>) -> Result<Vec<Candidate>, ChoiceError> {
-        let mut found: Vec<Candidate> = Vec::new();
-        let mut best = f64::INFINITY;
-        let mut structures: Vec<(usize, f64)> = Vec::new();
-        let rests_on_eager = self.bound.is_some() && self.all_are_eager();
-        let mut algorithms: Vec<&str> = Vec::new();
-        let mut rounds: [Vec<&Entry>; 3] = Default::default();
-        for entry in &entries {
-            let name = entry.setting.algorithm.name;
-            let is_new = structures.iter().all(|(structure, _)| *structure != entry.structure);
-            if is_new {
-                structures.push((entry.structure, f64::INFINITY));
-            }
-            let round = match (algorithms.contains(&name), is_new) {
-                (false, _) => 0,
-                (true, true) => 1,
-                (true, false) => 2,
-            };
-            algorithms.push(name);
-            rounds[round].push(entry);
-        }
+        let most = entries.iter().map(|entry| entry.structure).max().unwrap_or(0);
+        let structures = vec![f64::INFINITY; most + 1];
+        let mut standing = Standing { structures, ..Standing::default() };
         let cap = self.cap;
-        let in_order = rounds.into_iter().enumerate();
-        for (round, entry) in
-            in_order.flat_map(|(round, all)| all.into_iter().map(move |one| (round, one)))
-        {
+        for (round, mut all) in rounds(&entries).into_iter().enumerate() {
             self.cap = if round == 0 { cap.min(self.work / PART_OF_FIRST) } else { cap };
-            let known = found.iter().any(|one| one.algorithm == entry.setting.algorithm);
-            let is_wanted = self.all && !known;
-            let place = structures.iter().position(|(one, _)| *one == entry.structure);
-            let before = place.map_or(f64::INFINITY, |place| structures[place].1);
-            let is_behind = entry.floor > best * ROUNDING
-                || entry.estimate > SLACK * ROUNDING * best
-                || round == 2 && before > PROMISING * best;
-            // Of calls that rest on eager messages, one that needs none is wanted. Where a bound is
-            // known, each algorithm runs once: another may be as fast and demand less.
-            let is_first = round == 0 && self.bound.is_some();
-            let is_reached = self.reaches_floor(best) && !rests_on_eager && !is_first;
-            let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
-            if !is_wanted && (is_behind || is_over && best.is_finite()) {
-                if round < 2 && !is_behind && !self.reaches_floor(best) && entry.estimate < best {
-                    self.note_unsearched(&entry.setting);
-                }
-                continue;
+            if round == 2 {
+                let time = |entry: &&Entry| standing.structures[entry.structure];
+                all.sort_by(|one, other| time(one).total_cmp(&time(other)));
             }
-            let limit = if is_wanted { f64::INFINITY } else { PROMISING * best };
-            if let Some(candidate) = self.attempt(entry.setting, limit)? {
-                best = best.min(candidate.time);
-                if let Some(place) = place {
-                    structures[place].1 = before.min(candidate.time);
-                }
-                found.push(candidate);
+            for entry in all {
+                self.enter(&mut standing, round, entry)?;
             }
         }
-        if found.is_empty() {
+        if standing.found.is_empty() {
             self.fallback = entries.first().cloned();
         }
-        Ok(found)
+        Ok(standing.found)
+    }
+
+    /// Simulates a setting if it may be the best or lead to it.
+    fn enter(
+        &mut self,
+        standing: &mut Standing,
+        round: usize,
+        entry: &Entry,
+    ) -> Result<(), ChoiceError> {
+        let best = standing.best();
+        let before = standing.structures[entry.structure];
+        let is_wanted = self.all && !standing.has(&entry.setting);
+        let is_behind = entry.floor > best * ROUNDING
+            || entry.estimate > SLACK * ROUNDING * best
+            || round == 2 && before > PROMISING * best;
+        // Of calls that rest on eager messages, one that needs none is wanted. Where a bound is
+        // known, each algorithm runs once: another may be as fast and demand less.
+        let is_first = round == 0 && self.bound.is_some();
+        let rests_on_eager = self.bound.is_some() && self.all_are_eager();
+        let is_reached = self.reaches_floor(best) && !rests_on_eager && !is_first;
+        let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
+        if !is_wanted && (is_behind || is_over && best.is_finite()) {
+            if round < 2 && !is_behind && !self.reaches_floor(best) && entry.estimate < best {
+                self.note_unsearched(&entry.setting);
+            }
+            return Ok(());
+        }
+        let limit = if is_wanted { f64::INFINITY } else { PROMISING * best };
+        let mut tried = self.attempt(entry.setting, limit)?;
+        let setting = entry.setting;
+        if self.is_too_much && round < 2 && setting.has(Parameter::Window) {
+            // Fewer messages at once are less work.
+            self.is_too_much = false;
+            tried = self.attempt(setting.with(Parameter::Window, 1), limit)?;
+        }
+        if let Some(candidate) = tried {
+            standing.structures[entry.structure] = before.min(candidate.time);
+            standing.found.push(candidate);
+        }
+        Ok(())
     }
 
     /// Whether no setting of the first look can be much better.

@@ -29,6 +29,8 @@ pub(super) struct Tried {
     setting: Setting,
     limit: f64,
     found: Option<Candidate>,
+    /// The work that was too little for it; 0 if it was enough.
+    too_little: u64,
 }
 
 impl Tried {
@@ -60,10 +62,13 @@ pub(super) struct Turns {
 impl Search<'_, '_> {
     /// A setting's time, if it serves the call and takes at most so many seconds.
     pub(super) fn attempt(&mut self, setting: Setting, seconds: f64) -> Attempt {
-        if let Some(tried) = self.tried.iter().find(|tried| tried.setting == setting)
-            && (tried.found.is_some() || tried.limit >= seconds)
-        {
-            return Ok(tried.found.clone().filter(|found| found.time <= seconds));
+        let allowed = self.left().min(self.cap);
+        self.is_too_much = false;
+        if let Some(tried) = self.tried.iter().rev().find(|tried| tried.setting == setting) {
+            let is_more = tried.too_little > 0 && allowed >= 2 * tried.too_little;
+            if tried.found.is_some() || tried.limit >= seconds && !is_more {
+                return Ok(tried.found.clone().filter(|found| found.time <= seconds));
+            }
         }
         let is_trusted = !self.distrusted.contains(&setting.algorithm.name);
         let found = match self.turns(&setting) {
@@ -72,7 +77,8 @@ impl Search<'_, '_> {
             }
             _ => self.attempt_whole(setting, seconds)?,
         };
-        self.tried.push(Tried { setting, limit: seconds, found: found.clone() });
+        let too_little = if self.is_too_much { allowed } else { 0 };
+        self.tried.push(Tried { setting, limit: seconds, found: found.clone(), too_little });
         Ok(found.filter(|found| found.time <= seconds))
     }
 
@@ -176,6 +182,15 @@ impl Search<'_, '_> {
         }
     }
 
+    /// The lanes of a setting; one where it has none.
+    pub(super) fn lanes(&self, setting: &Setting) -> u64 {
+        match u64::from(setting.params.lanes()) {
+            _ if !setting.has(Parameter::Lanes) => 1,
+            0 => self.largest_site,
+            lanes => lanes.min(self.largest_site),
+        }
+    }
+
     /// The turns of a setting; none if it does not cut a vector into segments.
     pub(super) fn turns(&self, setting: &Setting) -> Option<Turns> {
         let (vector, params) = (self.shape.vector(), setting.params);
@@ -183,12 +198,7 @@ impl Search<'_, '_> {
         if vector == 0 || !setting.has(Parameter::Segment) || params.segment() == 0 {
             return None;
         }
-        let has_lanes = setting.has(Parameter::Lanes);
-        let lanes = match u64::from(params.lanes()) {
-            _ if !has_lanes => 1,
-            0 => self.largest_site,
-            lanes => lanes.min(self.largest_site),
-        };
+        let (has_lanes, lanes) = (setting.has(Parameter::Lanes), self.lanes(setting));
         let least = if has_lanes { vector.div_ceil(TURNS_OF_LANES * lanes) } else { 1 };
         let segment = params.segment().clamp(least, vector.max(least));
         let segment = segment.next_multiple_of(element);
@@ -247,6 +257,7 @@ impl Search<'_, '_> {
     }
 
     pub(super) fn note_unsearched(&mut self, setting: &Setting) {
+        self.is_too_much = true;
         let name = setting.algorithm.name;
         if !self.unsearched.contains(&name) {
             self.unsearched.push(name);

@@ -59,11 +59,9 @@ impl Search<'_, '_> {
     /// of their edges cross between sites.
     pub(super) fn first_values(&self, parameter: Parameter) -> Vec<u64> {
         let ranks = u64::from(self.shape.ranks);
-        let longest = self.shape.blocks().longest(self.shape.ranks).max(1);
         let mut values = match parameter {
-            Parameter::Window => vec![2, 16, ranks],
+            Parameter::Window => vec![1, 4, 16, ranks],
             Parameter::Near => vec![0, 4],
-            Parameter::Segment => vec![longest, longest.div_ceil(4), longest.div_ceil(16)],
             Parameter::Lanes => vec![1, 2, 4, self.largest_site / 2, 0],
             Parameter::Radix => (2..=16).collect(),
             Parameter::Connections => vec![1, u64::from(self.sites.platform.connections())],
@@ -116,14 +114,18 @@ impl Search<'_, '_> {
             }
             Parameter::Segment => {
                 let eager = self.sites.platform.eager_bytes();
-                let mut values = vec![value.div_ceil(2), value * 2, value * 3 / 4, value * 3 / 2];
+                let mut values = match self.shape.vector() {
+                    // Pieces of a block are worth it where they are many.
+                    0 => vec![longest.div_ceil(MOST_PIECES)],
+                    _ => Vec::new(),
+                };
+                values.extend([value.div_ceil(2), value * 2, value * 3 / 4, value * 3 / 2]);
                 // Pieces up to the eager limit need no answer before they leave.
                 values.extend((eager < longest && eager * 64 >= longest).then_some(eager));
                 // Some algorithms cut a vector into at most so many pieces, whatever the segment: a
                 // step from there gains nothing.
-                match self.shape.vector() {
-                    0 => values.push(longest.div_ceil(MOST_PIECES)),
-                    _ => values.extend((1..=4).map(|k| longest.div_ceil(1 << k))),
+                if self.shape.vector() > 0 {
+                    values.extend((1..=4).map(|k| longest.div_ceil(1 << k)));
                 }
                 values
             }

@@ -60,5 +60,6 @@ fn other_collectives_pass_it_too() {
 #[test]
 fn short_messages_go_where_the_latency_is_least() {
     let best = choice(&triangle(), Collective::Scatter, 64, 0).best;
-    assert!(best.time < 0.0405, "{} {}", best.spelled(), best.time);
+    // Two ways of 5 ms over the third site, and not one of 40 ms.
+    assert!(best.time < 0.0105, "{} {}", best.spelled(), best.time);
 }
