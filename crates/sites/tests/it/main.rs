@@ -7,6 +7,7 @@ mod drawn;
 mod found;
 mod model;
 mod near_bound;
+mod nearest;
 mod order;
 mod settings;
 mod third_sites;
