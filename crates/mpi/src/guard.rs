@@ -15,8 +15,9 @@ const EXIT_CODE: c_int = 3;
 
 static LAST_WORDS: OnceLock<fn(&MpiError) -> String> = OnceLock::new();
 
-/// Sets the text of an error that ends this process: a crash of the self-test, or what was given up
-/// and cannot be ended. A second call has no effect. Without it the text is the error and its cause.
+/// Sets the text of an error that ends this process: a crash of the self-test, or what was given
+/// up and cannot be ended. A second call has no effect. Without it the text is the error and its
+/// cause.
 pub fn set_last_words(words: fn(&MpiError) -> String) {
     let _ = LAST_WORDS.set(words);
 }

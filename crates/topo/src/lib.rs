@@ -23,10 +23,10 @@
 //!
 //! Below it a [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a
 //! switch sends to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list
-//! of cables and a [`Table`] a forwarding table. [`traffic`] counts which messages of an order share
-//! a link and repairs orders, [`proof`] proves a table, [`routing`] makes tables, detours and
-//! alternate paths, [`jobs`] plans for a part of the hosts, [`cost`] for budgets, [`files`] are those
-//! of fabric software, and [`operations`] are on running fabrics.
+//! of cables and a [`Table`] a forwarding table. [`traffic`] counts which messages of an order
+//! share a link and repairs orders, [`proof`] proves a table, [`routing`] makes tables, detours and
+//! alternate paths, [`jobs`] plans for a part of the hosts, [`cost`] for budgets, [`files`] are
+//! those of fabric software, and [`operations`] are on running fabrics.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -87,7 +87,8 @@ impl Dump {
             return Ok(());
         }
         identity.lmc = paths.ilog2() as u8;
-        // A host that the tables lack keeps the address of its own file, unless another part has it.
+        // A host that the tables lack keeps the address of its own file, unless another part has
+        // it.
         let mut taken: Vec<bool> =
             self.owners.iter().map(|owner| *owner != Owner::Nothing).collect();
         for lids in known.values() {
