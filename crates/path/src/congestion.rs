@@ -7,6 +7,7 @@
 //! over.
 
 use crate::Nanos;
+use crate::paths::RoundTrip;
 
 /// How long packets may wait in a queue.
 const WAIT: Nanos = 2_000_000;
@@ -22,7 +23,7 @@ pub(crate) const MOST_PACKETS: usize = 1 << 13;
 const BURST_BYTES: u64 = 64 << 10;
 const SECOND: u64 = 1_000_000_000;
 
-pub(crate) struct Window {
+struct Window {
     packet: u64,
     bytes: u64,
     /// Up to here it doubles in a round trip.
@@ -32,12 +33,67 @@ pub(crate) struct Window {
     paid_until: Nanos,
 }
 
-/// What round trips of a path took.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RoundTrip {
-    pub last: Nanos,
-    pub smoothed: Nanos,
-    pub least: Nanos,
+/// What is in flight on a path, and the window that limits it.
+pub(crate) struct Flight {
+    window: Window,
+    /// Bytes that neither arrived nor are lost.
+    bytes: u64,
+}
+
+impl Flight {
+    pub fn new(packet: usize) -> Flight {
+        Flight { window: Window::new(packet), bytes: 0 }
+    }
+
+    /// The longest payload of a packet; the window begins anew.
+    pub fn set_packet_bytes(&mut self, packet: usize) {
+        self.window = Window::new(packet);
+    }
+
+    /// Whether another packet may leave, as far as the window is concerned.
+    pub fn has_room(&self) -> bool {
+        self.bytes == 0 || self.bytes < self.window.bytes()
+    }
+
+    /// The time at which the next packet may leave.
+    pub fn next_departure(&self, trip: RoundTrip) -> Nanos {
+        self.window.next_departure(trip.smoothed)
+    }
+
+    /// A packet of `bytes`, and `header` more, leaves; whether the window is full by this.
+    pub fn on_sent(&mut self, now: Nanos, bytes: u64, header: u64, trip: RoundTrip) -> bool {
+        self.bytes += bytes;
+        let full = self.bytes + 2 * bytes >= self.window.bytes();
+        self.window.on_sent(now, bytes + header, trip.smoothed);
+        full
+    }
+
+    /// A packet has arrived.
+    pub fn on_ack(&mut self, bytes: u64, trip: RoundTrip) {
+        self.forget(bytes);
+        self.window.on_ack(bytes, trip);
+    }
+
+    /// A packet is lost.
+    pub fn on_loss(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) {
+        self.forget(bytes);
+        self.window.on_loss(now, trip.smoothed);
+    }
+
+    /// A packet is not counted any more, whatever became of it.
+    pub fn forget(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// Nothing is counted any more.
+    pub fn clear(&mut self) {
+        self.bytes = 0;
+    }
+
+    /// Begins again with the first window.
+    pub fn restart(&mut self) {
+        self.window.restart();
+    }
 }
 
 impl Window {

@@ -6,7 +6,8 @@
 //! in packets and the time, and takes out packets, events and the time of its next wish. So one
 //! connection serves any network, and a simulator that replays any fault by its seed.
 //!
-//! Begin with [`state`], then [`Connection`], then [`Manager`].
+//! Begin with [`state`], then [`Connection`] and its parts (`sending`, `receiving`, `paths`), then
+//! [`Manager`].
 //!
 //! Timeouts are in InfiniBand's encoding:
 //!
@@ -30,19 +31,17 @@ pub mod state;
 pub mod wire;
 
 mod congestion;
-mod detection;
 mod histogram;
-mod incoming;
-mod outgoing;
-mod replay;
-mod route;
+mod paths;
+mod receiving;
+mod sending;
 
 pub use bundle::Bundle;
 pub use connection::{Config, Connection, Counters, Departure, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
 pub use histogram::Histogram;
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
-pub use outgoing::Payload;
+pub use sending::Payload;
 pub use state::{Cause, MigrationState, QpState};
 
 /// Nanoseconds since an instant of the driver's choosing.

@@ -1,10 +1,8 @@
 //! Transitions that the user asks for: all of one is checked before any of it is done.
 
 use super::{Connection, Event, MOST_PACKET_BYTES, Refusal, Why};
-use crate::congestion::Window;
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
-use crate::incoming::Incoming;
-use crate::state::{Attribute, MigrationState, QpState, Transition, transition};
+use crate::state::{Attribute, QpState, Transition, transition};
 use crate::{Nanos, PathId};
 
 /// A requested transition with its attributes.
@@ -95,7 +93,7 @@ impl Connection {
         match modify.to {
             QpState::Reset => self.reset(),
             QpState::Error => {
-                if self.state != QpState::Error {
+                if self.state() != QpState::Error {
                     self.fail(Why::Asked);
                 }
             }
@@ -105,7 +103,7 @@ impl Connection {
     }
 
     fn check(&self, modify: &Modify) -> Result<(), Refusal> {
-        let (from, to) = (self.state, modify.to);
+        let (from, to) = (self.state(), modify.to);
         let (needs, may_carry) = match transition(from, to) {
             _ if matches!(to, QpState::Reset | QpState::Error) => (NOTHING, NOTHING),
             Some(Transition { needs, may_carry, .. }) => (*needs, *may_carry),
@@ -124,16 +122,15 @@ impl Connection {
     }
 
     fn check_values(&self, modify: &Modify) -> Result<(), Refusal> {
-        let known = |path: &PathId| usize::from(path.0) < self.routes.len();
         for path in [modify.path, modify.alternate].into_iter().flatten() {
-            if !known(&path) {
+            if !self.paths.knows(path) {
                 return Err(Refusal::UnknownPath { path });
             }
         }
-        if let Some(path) = modify.alternate.filter(|path| *path == self.primary) {
+        if let Some(path) = modify.alternate.filter(|path| *path == self.primary()) {
             return Err(Refusal::AlternateIsPrimary { path });
         }
-        if modify.load && modify.alternate.or(self.alternate).is_none() {
+        if modify.load && modify.alternate.or(self.alternate()).is_none() {
             return Err(Refusal::NoAlternate);
         }
         let sizes = 1..=MOST_PACKET_BYTES;
@@ -152,53 +149,34 @@ impl Connection {
     }
 
     fn apply(&mut self, now: Nanos, modify: &Modify) {
-        let fresh = self.state != modify.to;
-        self.state = modify.to;
-        self.peer = modify.peer.unwrap_or(self.peer);
-        self.primary = modify.path.unwrap_or(self.primary);
-        self.not_ready_timer = modify.not_ready_timer.unwrap_or(self.not_ready_timer);
-        self.ack_timeout = modify.ack_timeout.unwrap_or(self.ack_timeout);
-        self.retries = modify.retries.unwrap_or(self.retries);
-        self.not_ready_retries = modify.not_ready_retries.unwrap_or(self.not_ready_retries);
+        self.queue_pair.apply(modify);
+        if let Some(path) = modify.path {
+            self.paths.set_primary(path);
+        }
         if let Some(bytes) = modify.packet_bytes {
-            self.packet_bytes = bytes;
-            self.routes.iter_mut().for_each(|route| route.window = Window::new(bytes));
+            self.paths.set_packet_bytes(bytes);
         }
-        if let Some(number) = modify.receive_number {
-            self.incoming.begin(u64::from(number));
-        }
-        if let Some(number) = modify.send_number {
-            self.outgoing.begin(u64::from(number));
-        }
-        self.retries_left = self.retries.count();
-        self.not_ready_left = self.not_ready_retries.count();
-        if fresh && modify.to == QpState::Sqd {
-            self.drained_reported = false;
-        }
+        self.receiver.apply(modify);
+        self.sender.apply(modify);
         if let Some(path) = modify.alternate {
-            self.set_alternate(path);
+            self.paths.specify(path);
         }
         if modify.load {
-            self.begin_loading(now);
+            self.paths.load(now);
         }
     }
 
-    /// Forgets the peer. The serial numbers of the paths go on, so that what is still under way is
-    /// not taken for new.
+    /// Forgets the peer.
     fn reset(&mut self) {
         self.stop();
-        self.incoming = Incoming::default();
-        self.state = QpState::Reset;
-        self.migration = MigrationState::Migrated;
-        (self.primary, self.alternate) = (PathId(0), None);
-        (self.epoch, self.established) = (0, false);
+        self.receiver.reset();
+        self.paths.reset();
+        self.queue_pair.reset();
     }
 
     /// Reports once that nothing is outstanding in SQD.
     pub(super) fn report_drained(&mut self) {
-        let idle = !self.outgoing.has_outstanding();
-        if self.state == QpState::Sqd && idle && !self.drained_reported {
-            self.drained_reported = true;
+        if !self.sender.has_outstanding() && self.queue_pair.drain() {
             self.events.push_back(Event::Drained);
         }
     }

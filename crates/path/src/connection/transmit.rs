@@ -1,10 +1,12 @@
 //! Transmission: probes and their answers first, then acknowledgements, then data.
 
-use super::{Connection, Control};
+use super::Connection;
+use super::control::Control;
 use crate::number::wire;
-use crate::outgoing::Payload;
+use crate::paths::Route;
+use crate::sending::Payload;
 use crate::state::QpState;
-use crate::wire::{Body, Echo, HEADER_BYTES, Header, write};
+use crate::wire::{Body, Echo, Header, write};
 use crate::{Nanos, PathId};
 
 /// A packet to send.
@@ -39,32 +41,32 @@ impl Connection {
 
     /// The bytes of a packet that has just left, until anything else is handed in.
     pub fn payload(&self, payload: &Payload) -> &[u8] {
-        self.outgoing.payload(payload)
+        self.sender.payload(payload)
     }
 
     /// As [`Connection::poll_transmit`], without copying the part of a message that the packet
     /// carries: it belongs behind what was written.
     pub fn poll_departure(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
-        if !self.state.receives() {
+        if !self.state().receives() {
             return None;
         }
-        if let Some(control) = self.control.pop_front() {
+        if let Some(control) = self.control.pop() {
             return Some(self.write_control(now, control, out).into());
         }
-        if std::mem::take(&mut self.not_ready_due) {
-            let body = Body::NotReady { timer: self.not_ready_timer.code() };
-            return Some(self.write(now, self.primary, &body, out).into());
+        if let Some(timer) = self.receiver.take_not_ready() {
+            let body = Body::NotReady { timer: timer.code() };
+            return Some(self.write(now, self.primary(), &body, out).into());
         }
-        if self.ack_at.is_some_and(|at| at <= now) || self.resend_epoch(now) {
+        let acknowledges = self.receiver.ack_at().is_some_and(|at| at <= now);
+        if acknowledges || self.paths.resend_epoch(now) {
             return Some(self.write_ack(now, out).into());
         }
         self.write_data(now, out)
     }
 
     fn header(&mut self, now: Nanos, path: PathId) -> Header {
-        let expects = wire(self.incoming.expects());
-        let (to, epoch, primary) = (self.peer, self.epoch, self.primary);
-        let serial = self.route(path).next_serial(now);
+        let (to, epoch, primary) = (self.peer(), self.epoch(), self.primary());
+        let (serial, expects) = (self.paths.route(path).next_serial(now), self.receiver.expects());
         Header { path, to, serial, epoch, primary, expects }
     }
 
@@ -86,7 +88,7 @@ impl Connection {
             // A question is named after its own packet.
             Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
             Body::Answer { path, id, .. } => {
-                let queued = self.route(path).queued_here;
+                let queued = self.paths.route(path).link.queued_here;
                 Body::Answer { path, id, delay_us: micros(now - since.min(now)), queued }
             }
             other => other,
@@ -97,20 +99,19 @@ impl Connection {
     }
 
     fn write_ack(&mut self, now: Nanos, out: &mut Vec<u8>) -> PathId {
-        (self.ack_at, self.unacknowledged) = (None, 0);
-        let echo = |(number, route): (usize, &crate::route::Route)| {
+        self.receiver.on_ack_sent();
+        let echo = |route: &Route| {
             let (serial, at) = route.latest_arrival()?;
-            let delay_us = micros(now - at.min(now));
-            Some(Echo { path: PathId(number as u8), serial, delay_us })
+            Some(Echo { path: route.id(), serial, delay_us: micros(now - at.min(now)) })
         };
-        let echoes = self.routes.iter().enumerate().filter_map(echo).collect();
-        let body = Body::Ack { echoes, early: self.incoming.early() };
-        self.write(now, self.primary, &body, out)
+        let echoes = self.paths.iter().filter_map(echo).collect();
+        let body = Body::Ack { echoes, early: self.receiver.early() };
+        self.write(now, self.primary(), &body, out)
     }
 
     /// Whether new packets may begin, besides those that are sent again.
     fn begins(&self) -> Option<bool> {
-        match self.state {
+        match self.state() {
             QpState::Rts => Some(true),
             QpState::Sqd => Some(false),
             _ => None,
@@ -119,43 +120,29 @@ impl Connection {
 
     /// When data may leave, if there is any and the window has room.
     pub(super) fn data_due_at(&self) -> Option<Nanos> {
-        let fresh = self.begins().filter(|_| self.not_ready_until.is_none())?;
-        let route = self.primary_route();
-        let room = route.in_flight == 0 || route.in_flight < route.window.bytes();
-        let wants = room && route.carrier && route.has_room && self.outgoing.wants_to_send(fresh);
-        wants.then(|| route.window.next_departure(route.trip().smoothed))
+        self.sender.data_due_at(self.paths.primary_route(), self.begins()?)
     }
 
     fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
         if self.data_due_at()? > now {
             return None;
         }
-        let fresh = self.begins()?;
-        let number = self.outgoing.next_to_send(self.packet_bytes, fresh)?;
-        let again = self.outgoing.was_sent(number);
-        let len = self.outgoing.len(number) as u64;
-        let path = self.primary;
+        let next = self.sender.next_to_send(self.begins()?)?;
+        let path = self.primary();
         let header = self.header(now, path);
-        let route = &mut self.routes[usize::from(path.0)];
-        route.in_flight += len;
-        let trip = route.trip().smoothed;
-        let full = route.in_flight + 2 * len >= route.window.bytes();
-        route.window.on_sent(now, len + HEADER_BYTES as u64, trip);
+        let route = self.paths.route(path);
+        let (part, ack_wanted) = self.sender.on_sent(now, next, route, header.serial);
         self.counters.sent += 1;
-        self.counters.sent_again += u64::from(again);
-        let part = self.outgoing.on_sent(number, path, header.serial, now);
+        self.counters.sent_again += u64::from(next.is_resent);
         let body = Body::Data {
             number: wire(part.number),
             first: part.first,
             last: part.last,
-            ack_wanted: full || again,
+            ack_wanted,
             bytes: &[],
         };
         write(&header, &body, out);
-        // It says what arrived, too; only what came early needs more words.
-        if !self.incoming.has_early() {
-            (self.ack_at, self.unacknowledged) = (None, 0);
-        }
+        self.receiver.on_data_sent();
         Some(Departure { path, payload: Some(part.payload) })
     }
 }

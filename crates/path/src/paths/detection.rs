@@ -12,8 +12,8 @@
 //! Where packets wait at either end to leave by the primary path, its silence says nothing, for as
 //! long as a queue may be.
 
+use super::route::Route;
 use crate::Nanos;
-use crate::route::Route;
 
 /// The first interval between probes; it grows while no answer comes.
 const APART: Nanos = 2_000_000;
@@ -48,7 +48,7 @@ pub(crate) enum Verdict {
 
 /// How long one waits for a sign of life of a path before it is suspected.
 pub(crate) fn patience(primary: &Route) -> Nanos {
-    PATIENCE + 2 * primary.longest_trip()
+    PATIENCE + 2 * primary.trips().longest()
 }
 
 impl Suspicion {
@@ -64,22 +64,22 @@ impl Suspicion {
 
     /// What is known now; `alternate` is there if it could take over.
     pub fn judge(&mut self, now: Nanos, primary: &Route, alternate: Option<&Route>) -> Verdict {
-        if primary.is_alive_since(self.since) {
+        if primary.liveness().is_alive_since(self.since) {
             return Verdict::Alive;
         }
-        if let Some(sign) = primary.last_sign_of_life().filter(|sign| *sign > self.since) {
+        if let Some(sign) = primary.liveness().last_sign().filter(|sign| *sign > self.since) {
             self.between = self.between.max(sign - self.since);
             (self.since, self.answers) = (sign, 0);
         }
         if now < self.next_at() {
             return Verdict::Wait;
         }
-        let queued = primary.queued_here || primary.queued_there;
+        let queued = primary.link.queued_here || primary.link.queued_there;
         // A sign may be a little later than the time that the driver took before it looked.
         let silent = now.saturating_sub(self.since);
         if queued && silent < LONGEST_QUEUE {
             self.answers = 0;
-        } else if alternate.is_some_and(|route| route.is_alive_since(self.asked_at)) {
+        } else if alternate.is_some_and(|route| route.liveness().is_alive_since(self.asked_at)) {
             self.answers += 1;
         } else {
             self.apart = (2 * self.apart).min(MOST_APART);

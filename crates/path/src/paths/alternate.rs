@@ -1,0 +1,201 @@
+//! The alternate path: specified, loaded together with the peer, then watched until it is needed.
+//!
+//! The states and their changes are the table [`MIGRATIONS`](crate::state::MIGRATIONS). What
+//! belongs to a state exists only in it: the handshake that loads the path in REARM, the probes in
+//! ARMED.
+
+use crate::state::{Cause, MigrationState, migration};
+use crate::{Nanos, PathId};
+
+/// The first interval between requests to load a path; it doubles each time.
+const ARM_APART: Nanos = 2_000_000;
+const ARM_MOST_APART: Nanos = 250_000_000;
+/// The probe interval of an armed path while there is traffic, and while there is none.
+const WATCH_BUSY: Nanos = 50_000_000;
+const WATCH_IDLE: Nanos = 500_000_000;
+/// The number of unanswered probes that make it unhealthy.
+const UNANSWERED: u32 = 4;
+
+/// The handshake that loads the path.
+#[derive(Clone, Copy)]
+struct Arming {
+    next_at: Nanos,
+    apart: Nanos,
+    /// Whether it has asked at once because the peer was heard to have the path, too.
+    is_hurried: bool,
+}
+
+impl Arming {
+    fn new(now: Nanos) -> Arming {
+        Arming { next_at: now, apart: ARM_APART, is_hurried: false }
+    }
+}
+
+/// Probes over an armed path.
+#[derive(Clone, Copy)]
+struct Watch {
+    asked_at: Nanos,
+    unanswered: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Stage {
+    Migrated,
+    Rearm(Arming),
+    Armed(Watch),
+}
+
+/// The alternate path of a connection, if specified, and its migration state.
+pub(crate) struct Alternate {
+    path: Option<PathId>,
+    stage: Stage,
+}
+
+impl Alternate {
+    pub fn none() -> Alternate {
+        Alternate { path: None, stage: Stage::Migrated }
+    }
+
+    /// A path that is not loaded.
+    pub fn specified(path: PathId) -> Alternate {
+        Alternate { path: Some(path), stage: Stage::Migrated }
+    }
+
+    pub fn path(&self) -> Option<PathId> {
+        self.path
+    }
+
+    pub fn state(&self) -> MigrationState {
+        match self.stage {
+            Stage::Migrated => MigrationState::Migrated,
+            Stage::Rearm(_) => MigrationState::Rearm,
+            Stage::Armed(_) => MigrationState::Armed,
+        }
+    }
+
+    /// The path, if it can take over.
+    pub fn armed(&self) -> Option<PathId> {
+        self.path.filter(|_| matches!(self.stage, Stage::Armed(_)))
+    }
+
+    pub fn is_loading(&self) -> bool {
+        matches!(self.stage, Stage::Rearm(_))
+    }
+
+    /// Changes the state as the table says; false where it does not apply.
+    fn step(&mut self, now: Nanos, cause: Cause) -> bool {
+        let Some(to) = migration(self.state(), cause) else { return false };
+        self.stage = match to {
+            MigrationState::Migrated => Stage::Migrated,
+            MigrationState::Rearm => Stage::Rearm(Arming::new(now)),
+            MigrationState::Armed => Stage::Armed(Watch { asked_at: now, unanswered: 0 }),
+        };
+        true
+    }
+
+    /// Begins to load the path.
+    pub fn load(&mut self, now: Nanos) {
+        self.step(now, Cause::Load);
+    }
+
+    /// The peer loads the same path, and it works.
+    pub fn arm(&mut self, now: Nanos) -> bool {
+        self.step(now, Cause::Loaded)
+    }
+
+    /// The path does not work: it is loaded again.
+    pub fn disarm(&mut self, now: Nanos) -> bool {
+        self.step(now, Cause::Unhealthy)
+    }
+
+    /// The connection migrates, and has no alternate path any more; false where it cannot.
+    pub fn migrate(&mut self, now: Nanos, cause: Cause) -> bool {
+        let steps = self.step(now, cause);
+        if steps {
+            self.path = None;
+        }
+        steps
+    }
+
+    /// When the peer is asked next to load the path.
+    pub fn ask_at(&self) -> Option<Nanos> {
+        match self.stage {
+            Stage::Rearm(arming) => Some(arming.next_at),
+            _ => None,
+        }
+    }
+
+    /// Whether the peer is to be asked now to load the path; the next request is later.
+    pub fn ask(&mut self, now: Nanos) -> Option<PathId> {
+        let (Stage::Rearm(arming), Some(path)) = (&mut self.stage, self.path) else { return None };
+        if now < arming.next_at {
+            return None;
+        }
+        arming.next_at = now + arming.apart;
+        arming.apart = (2 * arming.apart).min(ARM_MOST_APART);
+        Some(path)
+    }
+
+    /// The interface works again: requests begin anew.
+    pub fn ask_anew(&mut self, now: Nanos) {
+        if let Stage::Rearm(arming) = &mut self.stage {
+            *arming = Arming::new(now);
+        }
+    }
+
+    /// The peer has the path: no need to wait for the time of the next request. Only once at once:
+    /// if answers got lost, both ends would do nothing else.
+    pub fn hurry(&mut self, now: Nanos) {
+        if let Stage::Rearm(arming) = &mut self.stage {
+            let apart = if std::mem::replace(&mut arming.is_hurried, true) { ARM_APART } else { 0 };
+            arming.next_at = arming.next_at.min(now + apart);
+        }
+    }
+
+    /// When the armed path is probed next.
+    pub fn probe_at(&self, busy: bool) -> Option<Nanos> {
+        match self.stage {
+            Stage::Armed(watch) => {
+                Some(watch.asked_at + if busy { WATCH_BUSY } else { WATCH_IDLE })
+            }
+            _ => None,
+        }
+    }
+
+    /// When the armed path was probed last.
+    pub fn probed_at(&self) -> Option<Nanos> {
+        match self.stage {
+            Stage::Armed(watch) => Some(watch.asked_at),
+            _ => None,
+        }
+    }
+
+    /// The armed path is probed now, outside the usual interval.
+    pub fn on_probed(&mut self, now: Nanos) {
+        if let Stage::Armed(watch) = &mut self.stage {
+            watch.asked_at = now;
+        }
+    }
+
+    /// The armed path is probed now. The last probe was answered, or missed, or says nothing:
+    /// false if so many were missed that it is unhealthy.
+    pub fn probe(&mut self, now: Nanos, last: Probed) -> bool {
+        let Stage::Armed(watch) = &mut self.stage else { return true };
+        watch.asked_at = now;
+        match last {
+            Probed::Answered => watch.unanswered = 0,
+            Probed::Missed => watch.unanswered += 1,
+            Probed::Unknown => {}
+        }
+        watch.unanswered < UNANSWERED
+    }
+}
+
+/// What became of the last probe over an armed path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probed {
+    Answered,
+    Missed,
+    /// Nothing can be said of the path.
+    Unknown,
+}

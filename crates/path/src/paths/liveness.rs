@@ -1,0 +1,49 @@
+//! Signs of life of a path, in both directions.
+//!
+//! Packets that arrive show that the path works towards this end; reports of the peer about packets
+//! sent from here show that it works towards the peer. Only both together prove that it is alive.
+
+use crate::Nanos;
+
+#[derive(Default)]
+pub(crate) struct Liveness {
+    /// When the latest packet arrived over the path.
+    arrived_at: Option<Nanos>,
+    /// When the latest packet left that is known to have arrived at the peer.
+    confirmed_sent_at: Option<Nanos>,
+    /// When the peer last reported the arrival of any packet.
+    reported_at: Option<Nanos>,
+}
+
+impl Liveness {
+    /// A packet arrived over the path.
+    pub fn on_arrival(&mut self, now: Nanos) {
+        self.arrived_at = Some(now);
+    }
+
+    /// The peer reports that a packet has arrived there.
+    pub fn on_report(&mut self, now: Nanos) {
+        self.reported_at = Some(now);
+    }
+
+    /// A packet that left at this time has arrived at the peer.
+    pub fn on_confirmed(&mut self, sent_at: Nanos) {
+        self.confirmed_sent_at = Some(sent_at);
+    }
+
+    /// When the latest packet arrived.
+    pub fn arrived_at(&self) -> Option<Nanos> {
+        self.arrived_at
+    }
+
+    /// Whether packets went through in both directions since then.
+    pub fn is_alive_since(&self, then: Nanos) -> bool {
+        self.arrived_at >= Some(then) && self.confirmed_sent_at >= Some(then)
+    }
+
+    /// When the path last showed a sign of life in both directions; this proves nothing about
+    /// packets that left later.
+    pub fn last_sign(&self) -> Option<Nanos> {
+        self.arrived_at.min(self.reported_at)
+    }
+}

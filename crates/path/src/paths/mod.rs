@@ -1,0 +1,345 @@
+//! The paths of a connection: which one is in use, which one can take over, what is known of each.
+//!
+//! It decides nothing about messages and writes no packets: the connection asks what is due, tells
+//! the sender, and sends. The primary path is never the alternate one.
+
+mod alternate;
+mod detection;
+mod epoch;
+mod liveness;
+mod replay;
+mod round_trip;
+mod route;
+
+use alternate::{Alternate, Probed};
+use detection::{Suspicion, patience};
+use epoch::Epoch;
+
+pub(crate) use detection::Verdict;
+pub(crate) use round_trip::RoundTrip;
+pub(crate) use route::Route;
+
+use crate::state::{Cause, MigrationState};
+use crate::{Nanos, PathId};
+
+pub(crate) struct Paths {
+    routes: Vec<Route>,
+    primary: PathId,
+    alternate: Alternate,
+    epoch: Epoch,
+    /// Whether the primary path is dead, while this is being found out.
+    suspicion: Option<Suspicion>,
+    /// The peer learns of requests from messages only.
+    held: bool,
+}
+
+/// What a request of the peer to load a path asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Requested {
+    /// The path that is being loaded here, or is armed.
+    Same,
+    /// Another one.
+    Other,
+    /// The primary path of this end.
+    Primary,
+}
+
+impl Paths {
+    pub fn new(count: u8) -> Paths {
+        Paths {
+            routes: (0..count).map(|path| Route::new(PathId(path), 1)).collect(),
+            primary: PathId(0),
+            alternate: Alternate::none(),
+            epoch: Epoch::first(),
+            suspicion: None,
+            held: false,
+        }
+    }
+
+    pub fn knows(&self, path: PathId) -> bool {
+        usize::from(path.0) < self.routes.len()
+    }
+
+    pub fn primary(&self) -> PathId {
+        self.primary
+    }
+
+    pub fn alternate(&self) -> Option<PathId> {
+        self.alternate.path()
+    }
+
+    pub fn migration(&self) -> MigrationState {
+        self.alternate.state()
+    }
+
+    pub fn epoch(&self) -> u32 {
+        self.epoch.number()
+    }
+
+    /// The epoch of this end's next migration.
+    pub fn next_epoch(&self) -> u32 {
+        self.epoch.next()
+    }
+
+    pub fn get(&self, path: PathId) -> Option<&Route> {
+        self.routes.get(usize::from(path.0))
+    }
+
+    pub fn get_mut(&mut self, path: PathId) -> Option<&mut Route> {
+        self.routes.get_mut(usize::from(path.0))
+    }
+
+    /// A path that is known.
+    pub fn route(&mut self, path: PathId) -> &mut Route {
+        &mut self.routes[usize::from(path.0)]
+    }
+
+    pub fn routes(&mut self) -> &mut [Route] {
+        &mut self.routes
+    }
+
+    pub fn primary_route(&self) -> &Route {
+        &self.routes[usize::from(self.primary.0)]
+    }
+
+    /// The alternate path if it can take over.
+    fn armed_route(&self) -> Option<&Route> {
+        self.alternate.armed().map(|path| &self.routes[usize::from(path.0)])
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.routes.iter()
+    }
+
+    /// Begins with this path.
+    pub fn set_primary(&mut self, path: PathId) {
+        self.primary = path;
+    }
+
+    /// The longest payload of a packet; the windows begin anew.
+    pub fn set_packet_bytes(&mut self, bytes: usize) {
+        self.routes.iter_mut().for_each(|route| route.flight.set_packet_bytes(bytes));
+    }
+
+    /// Stops everything that was begun.
+    pub fn stop(&mut self) {
+        self.alternate = Alternate::none();
+        self.epoch.stop();
+        (self.suspicion, self.held) = (None, false);
+        self.routes.iter_mut().for_each(|route| route.flight.clear());
+    }
+
+    /// Forgets the peer. The serial numbers of the paths go on, so that what is still under way is
+    /// not taken for new.
+    pub fn reset(&mut self) {
+        self.stop();
+        (self.primary, self.epoch) = (PathId(0), Epoch::first());
+    }
+
+    /// Whether nothing is left to be agreed with the peer.
+    pub fn is_settled(&self) -> bool {
+        self.epoch.is_acked() && !self.alternate.is_loading()
+    }
+
+    pub fn hold(&mut self, held: bool) {
+        self.held = held;
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+}
+
+/// The alternate path.
+impl Paths {
+    /// Specifies it; what was loaded is not loaded any more.
+    pub fn specify(&mut self, path: PathId) {
+        debug_assert_ne!(path, self.primary);
+        self.alternate = Alternate::specified(path);
+    }
+
+    pub fn load(&mut self, now: Nanos) {
+        self.alternate.load(now);
+    }
+
+    pub fn unload(&mut self) {
+        self.alternate = Alternate::none();
+    }
+
+    /// The path that the peer is to be asked to load now.
+    pub fn ask_to_arm(&mut self, now: Nanos) -> Option<PathId> {
+        if self.held {
+            return None;
+        }
+        let path = self.alternate.ask(now)?;
+        self.route(path).link.carrier.then_some(path)
+    }
+
+    /// The peer wants a path as its alternate one.
+    pub fn on_arm(&mut self, now: Nanos, path: PathId) -> Requested {
+        let loads = self.migration() != MigrationState::Migrated;
+        if self.alternate() == Some(path) && loads {
+            self.alternate.hurry(now);
+            return Requested::Same;
+        }
+        if path == self.primary { Requested::Primary } else { Requested::Other }
+    }
+
+    /// The peer loads this path, and a packet of full length came back over it; whether it is
+    /// armed by this.
+    pub fn on_arming(&mut self, now: Nanos, path: PathId) -> bool {
+        self.alternate() == Some(path) && self.alternate.arm(now)
+    }
+
+    /// The alternate path does not work; gives the path if it was armed.
+    pub fn disarm(&mut self, now: Nanos) -> Option<PathId> {
+        self.alternate().filter(|_| self.alternate.disarm(now))
+    }
+
+    /// The interface of a path gained or lost its carrier.
+    pub fn set_carrier(&mut self, now: Nanos, path: PathId, up: bool) {
+        self.route(path).link.carrier = up;
+        if up && self.alternate() == Some(path) {
+            self.alternate.ask_anew(now);
+        }
+    }
+}
+
+/// Migration.
+impl Paths {
+    /// The path to migrate to by request.
+    pub fn armed(&self) -> Option<PathId> {
+        self.alternate.armed()
+    }
+
+    /// The path that can take over from a dead one.
+    pub fn failover(&self) -> Option<PathId> {
+        let works = self.armed_route().is_some_and(|route| route.link.carrier);
+        self.alternate.armed().filter(|_| works)
+    }
+
+    /// Whether the peer's epoch and path are news. Both ends may have migrated at once, to
+    /// different paths: the lower number wins at both ends.
+    pub fn is_news(&self, epoch: u32, primary: PathId) -> bool {
+        let ahead = self.epoch.ahead(epoch);
+        ahead > 0 || ahead == 0 && primary < self.primary
+    }
+
+    /// The peer uses this path in this epoch, and this end has followed where it was news.
+    pub fn on_peer_epoch(&mut self, epoch: u32, primary: PathId) {
+        // A later epoch with the same path: the peer has moved twice, and back.
+        if self.epoch.ahead(epoch) >= 0 && primary == self.primary {
+            self.epoch.acknowledge(epoch);
+        }
+    }
+
+    /// The connection goes on over another path; gives the path it leaves, or `None` if its state
+    /// does not allow it.
+    pub fn take_over(
+        &mut self,
+        now: Nanos,
+        to: PathId,
+        cause: Cause,
+        epoch: u32,
+    ) -> Option<PathId> {
+        if !self.alternate.migrate(now, cause) {
+            return None;
+        }
+        let from = std::mem::replace(&mut self.primary, to);
+        self.epoch.begin(now, epoch, cause == Cause::Peer);
+        (self.suspicion, self.held) = (None, false);
+        self.routes.iter_mut().for_each(|route| route.flight.clear());
+        self.route(to).flight.restart();
+        Some(from)
+    }
+
+    /// Whether the epoch is to be sent again now, to a peer that has not followed a migration.
+    pub fn resend_epoch(&mut self, now: Nanos) -> bool {
+        !self.held && self.epoch.resend(now)
+    }
+
+    /// The same, without sending it.
+    pub fn has_due_epoch(&self, now: Nanos) -> bool {
+        !self.held && self.epoch.resend_at().is_some_and(|at| at <= now)
+    }
+}
+
+/// Detection of dead paths.
+impl Paths {
+    /// When the primary path is suspected, or probed again, if packets wait since then.
+    pub fn suspect_at(&self, waiting_since: Nanos) -> Nanos {
+        match &self.suspicion {
+            Some(suspicion) => suspicion.next_at(),
+            None => waiting_since + patience(self.primary_route()),
+        }
+    }
+
+    pub fn is_suspected(&self) -> bool {
+        self.suspicion.is_some()
+    }
+
+    /// Suspects the primary path from now on; both paths are to be probed.
+    pub fn suspect(&mut self, now: Nanos) {
+        self.suspicion = Some(Suspicion::new(now));
+        self.route(self.primary).link.queued_there = false;
+    }
+
+    /// Ends a suspicion without a verdict.
+    pub fn trust(&mut self) {
+        self.suspicion = None;
+    }
+
+    /// What is known now of the primary path, which is suspected; a verdict ends the suspicion.
+    pub fn judge(&mut self, now: Nanos) -> Verdict {
+        let Some(mut suspicion) = self.suspicion.take() else { return Verdict::Wait };
+        let verdict = suspicion.judge(now, self.primary_route(), self.armed_route());
+        if matches!(verdict, Verdict::Wait | Verdict::Ask) {
+            self.suspicion = Some(suspicion);
+        }
+        verdict
+    }
+
+    /// The alternate path if it can take over; it is probed now.
+    pub fn probe_armed(&mut self, now: Nanos) -> Option<PathId> {
+        self.alternate.on_probed(now);
+        self.alternate.armed()
+    }
+
+    /// Whether the armed path has proved to be alive since then.
+    pub fn armed_is_alive_since(&self, then: Nanos) -> bool {
+        self.armed_route().is_some_and(|route| route.liveness().is_alive_since(then))
+    }
+
+    /// Whether the armed path is due to be probed.
+    pub fn has_due_probe(&self, now: Nanos, busy: bool) -> bool {
+        self.alternate.probe_at(busy).is_some_and(|at| at <= now)
+    }
+
+    /// The armed path is probed now; `Err` if it has missed too many probes. It must be known to
+    /// work before it is needed.
+    pub fn probe_alternate(&mut self, now: Nanos) -> Option<Result<PathId, Unhealthy>> {
+        let (path, asked_at) = self.alternate.armed().zip(self.alternate.probed_at())?;
+        let alive = |route: &Route| route.liveness().is_alive_since(asked_at);
+        let armed = self.armed_route().is_some_and(alive);
+        let last = match (armed, alive(self.primary_route())) {
+            (true, _) => Probed::Answered,
+            (false, true) => Probed::Missed,
+            // Perhaps the peer is busy. If both are dead, a third path may work: it is tried, and
+            // nothing migrates before that one answers.
+            (false, false) if self.routes.len() > 2 => Probed::Missed,
+            (false, false) => Probed::Unknown,
+        };
+        let healthy = self.alternate.probe(now, last);
+        Some(healthy.then_some(path).ok_or(Unhealthy))
+    }
+
+    /// When something is due if nothing arrives before.
+    pub fn next_timeout(&self, busy: bool) -> Option<Nanos> {
+        let requests = [self.epoch.resend_at(), self.alternate.ask_at()];
+        let requests = requests.into_iter().flatten().filter(|_| !self.held);
+        requests.chain(self.alternate.probe_at(busy)).min()
+    }
+}
+
+/// The armed path does not answer.
+pub(crate) struct Unhealthy;

@@ -1,0 +1,266 @@
+//! The sending half of a connection: messages that wait, packets in flight, retransmission.
+//!
+//! Which path packets leave by is decided elsewhere; this half is given the path. A message stays
+//! until all of it is acknowledged. Nothing new leaves while the peer is not ready.
+
+mod outgoing;
+
+pub use outgoing::Payload;
+
+use crate::Nanos;
+use crate::congestion::Flight;
+use crate::connection::{Modify, Why};
+use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
+use crate::number::extend;
+use crate::paths::Route;
+use crate::wire::{HEADER_BYTES, Range};
+use outgoing::{Outgoing, Part};
+
+pub(crate) struct Sender {
+    outgoing: Outgoing,
+    packet_bytes: usize,
+    ack_timeout: AckTimeout,
+    retries: Retries,
+    not_ready_retries: Retries,
+    retries_left: u8,
+    not_ready_left: u8,
+    /// The peer was not ready: nothing leaves before.
+    not_ready_until: Option<Nanos>,
+    /// When the peer last said something new of what it received, or packets began to wait for it.
+    waiting_since: Nanos,
+}
+
+/// The packet that leaves next.
+#[derive(Clone, Copy)]
+pub(crate) struct Next {
+    pub number: u64,
+    pub is_resent: bool,
+}
+
+impl Default for Sender {
+    fn default() -> Sender {
+        Sender {
+            outgoing: Outgoing::default(),
+            packet_bytes: 0,
+            ack_timeout: AckTimeout::NEVER,
+            retries: Retries::MOST,
+            not_ready_retries: Retries::MOST,
+            retries_left: 0,
+            not_ready_left: 0,
+            not_ready_until: None,
+            waiting_since: 0,
+        }
+    }
+}
+
+impl Sender {
+    /// Takes over the attributes that concern it.
+    pub fn apply(&mut self, modify: &Modify) {
+        self.packet_bytes = modify.packet_bytes.unwrap_or(self.packet_bytes);
+        self.ack_timeout = modify.ack_timeout.unwrap_or(self.ack_timeout);
+        self.retries = modify.retries.unwrap_or(self.retries);
+        self.not_ready_retries = modify.not_ready_retries.unwrap_or(self.not_ready_retries);
+        if let Some(number) = modify.send_number {
+            self.outgoing.begin(u64::from(number));
+        }
+        self.retries_left = self.retries.count();
+        self.not_ready_left = self.not_ready_retries.count();
+    }
+
+    pub fn push(&mut self, now: Nanos, id: u64, message: Vec<u8>) {
+        if self.outgoing.is_empty() {
+            self.waiting_since = now;
+        }
+        self.outgoing.push(id, message);
+    }
+
+    /// Gives back everything that waits.
+    pub fn flush(&mut self) -> Vec<u64> {
+        self.not_ready_until = None;
+        self.outgoing.flush()
+    }
+
+    /// Whether every message has arrived.
+    pub fn is_idle(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    /// Messages that have not arrived.
+    pub fn messages(&self) -> usize {
+        self.outgoing.messages()
+    }
+
+    /// Whether a packet is under way.
+    pub fn has_outstanding(&self) -> bool {
+        self.outgoing.has_outstanding()
+    }
+
+    /// The longest payload of a packet.
+    pub fn packet_bytes(&self) -> usize {
+        self.packet_bytes
+    }
+
+    /// The next message that has arrived.
+    pub fn pop_done(&mut self) -> Option<(u64, Vec<u8>)> {
+        self.outgoing.pop_done()
+    }
+
+    pub fn payload(&self, payload: &Payload) -> &[u8] {
+        self.outgoing.payload(payload)
+    }
+}
+
+/// Transmission.
+impl Sender {
+    /// When data may leave by this path, if there is any and the window has room; `fresh` if new
+    /// packets may begin, besides those that are sent again.
+    pub fn data_due_at(&self, route: &Route, fresh: bool) -> Option<Nanos> {
+        if self.not_ready_until.is_some() {
+            return None;
+        }
+        let wants = route.takes_data() && self.outgoing.wants_to_send(fresh);
+        wants.then(|| route.flight.next_departure(route.trip()))
+    }
+
+    /// The packet that leaves next.
+    pub fn next_to_send(&mut self, fresh: bool) -> Option<Next> {
+        let number = self.outgoing.next_to_send(self.packet_bytes, fresh)?;
+        Some(Next { number, is_resent: self.outgoing.was_sent(number) })
+    }
+
+    /// It leaves by this path, under this serial number; whether an acknowledgement is wanted.
+    pub fn on_sent(
+        &mut self,
+        now: Nanos,
+        next: Next,
+        route: &mut Route,
+        serial: u64,
+    ) -> (Part, bool) {
+        let (bytes, trip) = (self.outgoing.len(next.number) as u64, route.trip());
+        let full = route.flight.on_sent(now, bytes, HEADER_BYTES as u64, trip);
+        let part = self.outgoing.on_sent(next.number, route.id(), serial, now);
+        (part, full || next.is_resent)
+    }
+
+    /// Everything under way is to leave again, by another path.
+    pub fn on_migrated(&mut self, now: Nanos) {
+        self.outgoing.lose_all();
+        self.retries_left = self.retries.count();
+        self.waiting_since = now;
+    }
+}
+
+/// Acknowledgement and loss.
+impl Sender {
+    /// The number that the peer expects next; `None` if it was never sent.
+    pub fn expected(&self, expects: u32) -> Option<u64> {
+        let expects = extend(self.outgoing.base(), expects);
+        (expects <= self.outgoing.next()).then_some(expects)
+    }
+
+    /// The peer has everything before `expects`, and some after it.
+    pub fn on_ack(&mut self, now: Nanos, expects: u64, early: &[Range], routes: &mut [Route]) {
+        let ranges = early.iter().map(|range| {
+            let start = expects + u64::from(range.after);
+            start..start + u64::from(range.count)
+        });
+        let (before, mut settled) = (self.outgoing.base(), 0);
+        self.outgoing.on_ack(expects, ranges, |path, bytes| {
+            let route = &mut routes[usize::from(path.0)];
+            route.on_report(now);
+            let trip = route.trip();
+            route.flight.on_ack(bytes, trip);
+            settled += 1;
+        });
+        if settled > 0 {
+            self.waiting_since = self.waiting_since.max(now);
+            self.retries_left = self.retries.count();
+        }
+        if self.outgoing.base() > before {
+            self.not_ready_until = None;
+            self.waiting_since = now;
+            self.not_ready_left = self.not_ready_retries.count();
+        }
+    }
+
+    /// Packets that left a path up to this one and have not arrived are lost.
+    pub fn lose_up_to(&mut self, now: Nanos, serial: u64, route: &mut Route) {
+        let (path, trip) = (route.id(), route.trip());
+        let flight = &mut route.flight;
+        self.outgoing.lose_up_to(path, serial, |bytes| flight.on_loss(now, bytes, trip));
+    }
+
+    /// The oldest packet under way is lost: the flight of the path that it had left.
+    fn lose_oldest<'r>(&mut self, routes: &'r mut [Route]) -> Option<&'r mut Flight> {
+        let (path, bytes) = self.outgoing.lose_oldest()?;
+        let flight = &mut routes[usize::from(path.0)].flight;
+        flight.forget(bytes);
+        Some(flight)
+    }
+
+    /// The peer has no receive for the next message; whether it is waited for. `Err` if it was for
+    /// too often.
+    pub fn on_not_ready(
+        &mut self,
+        now: Nanos,
+        timer: NotReadyTimer,
+        routes: &mut [Route],
+    ) -> Result<bool, Why> {
+        if self.not_ready_until.is_some() || !self.outgoing.has_outstanding() {
+            return Ok(false);
+        }
+        if !self.not_ready_retries.has_no_end() {
+            self.not_ready_left = self.not_ready_left.checked_sub(1).ok_or(Why::NotReadyRetries)?;
+        }
+        self.lose_oldest(routes);
+        self.not_ready_until = Some(now + timer.nanos());
+        self.waiting_since = now + timer.nanos();
+        self.retries_left = self.retries.count();
+        Ok(true)
+    }
+}
+
+/// Timers.
+impl Sender {
+    /// Since when a packet has waited for a sign of the peer, if one does.
+    pub fn waiting_since(&self) -> Option<Nanos> {
+        let sent_at = self.outgoing.oldest_sent_at().filter(|_| self.not_ready_until.is_none())?;
+        Some(self.waiting_since.max(sent_at))
+    }
+
+    /// When the peer last said something new, or packets began to wait for it.
+    pub fn last_progress(&self) -> Nanos {
+        self.waiting_since
+    }
+
+    /// The peer is alive: the wait begins anew.
+    pub fn wait_anew(&mut self, now: Nanos) {
+        self.waiting_since = now;
+    }
+
+    /// When the packet that waits has waited for as long as one may.
+    pub fn retry_at(&self) -> Option<Nanos> {
+        Some(self.waiting_since()? + self.ack_timeout.nanos()?)
+    }
+
+    /// Sends the oldest packet again; false if that was done as often as it may be.
+    pub fn retry(&mut self, now: Nanos, routes: &mut [Route]) -> bool {
+        let Some(left) = self.retries_left.checked_sub(1) else { return false };
+        self.retries_left = left;
+        if let Some(flight) = self.lose_oldest(routes) {
+            flight.restart();
+        }
+        self.waiting_since = now;
+        true
+    }
+
+    /// Ends the wait for a peer that was not ready, when its time has come.
+    pub fn on_timeout(&mut self, now: Nanos) {
+        self.not_ready_until = self.not_ready_until.filter(|until| *until > now);
+    }
+
+    /// When something is due if nothing arrives before, data apart.
+    pub fn next_timeout(&self) -> Option<Nanos> {
+        [self.not_ready_until, self.retry_at()].into_iter().flatten().min()
+    }
+}
