@@ -75,7 +75,7 @@ impl fmt::Display for NetError {
                 write!(f, "without a secret only loopback addresses are served, not {address}")
             }
             NetError::ShortSecret { bytes } => {
-                let least = crate::secret::LEAST_BYTES;
+                let least = crate::driver::secret::LEAST_BYTES;
                 write!(f, "a secret of {bytes} bytes; it needs {least} at least")
             }
             NetError::SecretFile { path, why } => write!(f, "the secret's file {path}: {why}"),

@@ -109,50 +109,30 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("the driver needs Linux: devices that sockets are bound to, and UDP segmentation");
 
-pub mod advice;
-pub mod carrier;
 pub mod control;
 pub mod drill;
 pub mod driver;
-pub mod interfaces;
-pub mod offload;
 pub mod reach;
 pub mod simulated;
 pub mod survey;
 pub mod verbs;
 pub mod watch;
 
-mod address;
-mod alarm;
-mod bell;
-mod clock;
-mod end;
 mod endpoint;
 mod error;
-mod ethtool;
-mod handshake;
-mod managed;
-mod netlink;
-mod path_name;
-mod queue;
-mod readiness;
-mod secret;
+mod inventory;
 mod service;
-mod setup;
-mod socket;
-mod turns;
-mod wire;
+mod system;
 
-pub use carrier::{Carrier, Change};
-pub use clock::now;
+pub use driver::notice::{ConnectionId, Notice, What};
+pub use driver::secret::Secret;
+pub use driver::setup::Setup;
 pub use driver::{Driver, Status};
-pub use endpoint::{
-    ConnectionId, Dropped, Endpoint, LocalPath, Notice, Options, What, wait_for_any,
-};
+pub use endpoint::{Dropped, Endpoint, LocalPath, Options, Traffic, wait_for_any};
 pub use error::NetError;
-pub use interfaces::{Interface, InterfaceError};
-pub use path_name::PathName;
-pub use secret::Secret;
+pub use inventory::carrier::{Carrier, Change};
+pub use inventory::interfaces::{Interface, InterfaceError};
+pub use inventory::path_name::PathName;
+pub use inventory::{advice, carrier, interfaces, offload};
 pub use service::Service;
-pub use setup::Setup;
-pub use wire::Traffic;
+pub use system::clock::now;

@@ -20,11 +20,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use laneway_path::wire::MOST_PATHS;
 
-use crate::advice::{Finding, WhyNot, choose};
+use crate::driver::secret::Secret;
 use crate::endpoint::LocalPath;
-use crate::interfaces::{self, Interface, InterfaceError};
-use crate::path_name::PathName;
-use crate::secret::Secret;
+use crate::inventory::advice::{Finding, WhyNot, choose};
+use crate::inventory::interfaces::{self, Interface, InterfaceError};
+use crate::inventory::path_name::PathName;
 
 /// The first port that a server takes; a firewall opens this one for each path.
 pub const PORT: u16 = 7471;

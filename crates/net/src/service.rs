@@ -11,12 +11,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::bell::Bell;
-use crate::clock::now;
 use crate::control::{Request, Server, answer, refuse_unknown};
-use crate::endpoint::{Endpoint, Notice};
+use crate::driver::notice::Notice;
+use crate::endpoint::Endpoint;
 use crate::error::NetError;
-use crate::readiness::poll;
+use crate::system::bell::Bell;
+use crate::system::clock::now;
+use crate::system::readiness::poll;
 
 /// How long a program may stay away before the thread takes its place.
 const AWAY: Duration = Duration::from_millis(1);

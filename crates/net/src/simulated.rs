@@ -9,12 +9,12 @@ use std::time::Duration;
 use laneway_path::wire::MOST_PATHS;
 use laneway_path::{Connection, Manager, Nanos, PathId, Refusal};
 
+use crate::driver::managed::{self, Ends};
+use crate::driver::notice::{ConnectionId, Notice, What};
+use crate::driver::setup::Setup;
+use crate::driver::turns::{Turned, Turns};
 use crate::driver::{Driver, Status};
-use crate::endpoint::{ConnectionId, Notice, What};
 use crate::error::NetError;
-use crate::managed::{self, Ends};
-use crate::setup::Setup;
-use crate::turns::{Turned, Turns};
 
 const PACKET_BYTES: usize = 1024;
 /// The numbers of queue pairs are shared out among both ends.

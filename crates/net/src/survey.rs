@@ -20,10 +20,10 @@ use std::net::IpAddr;
 use laneway_core::Row;
 use laneway_core::units::{are, counted};
 
-use crate::advice::{self, Choice, Finding, WhyNot};
-use crate::interfaces::{self, Interface, InterfaceError};
-use crate::offload::Offload;
-use crate::path_name::PathName;
+use crate::inventory::advice::{self, Choice, Finding, WhyNot};
+use crate::inventory::interfaces::{self, Interface, InterfaceError};
+use crate::inventory::offload::Offload;
+use crate::inventory::path_name::PathName;
 use crate::verbs::{self, Device, NoDevices};
 
 /// Why nothing was found out.

@@ -234,6 +234,59 @@ fn one_target_named_laneway_is_documented() {
     assert_eq!(documented[0]["kind"][0], "lib");
 }
 
+/// What a module of these crates may see of its siblings.
+const MODULES_MAY_SEE: &[(&str, &[&str])] = &[
+    ("crates/path/src/paths", &["congestion", "state"]),
+    (
+        "crates/path/src/sending",
+        &["congestion", "connection", "encoding", "number", "paths", "wire"],
+    ),
+    ("crates/path/src/receiving", &["congestion", "connection", "encoding", "number", "wire"]),
+    ("crates/net/src/system", &["error"]),
+    ("crates/net/src/inventory", &["error", "system"]),
+    ("crates/net/src/driver", &["error"]),
+    ("crates/net/src/endpoint", &["driver", "error", "inventory", "system"]),
+    ("crates/net/src/verbs", &["driver", "error", "system"]),
+    ("crates/net/src/simulated", &["driver", "error"]),
+    ("crates/net/src/control", &["driver", "endpoint", "error"]),
+];
+
+/// The modules that a line names by their path from the crate's root.
+fn modules_named(line: &str) -> impl Iterator<Item = &str> {
+    let code = line.split("//").next().unwrap_or("");
+    let after = code.split("crate::").skip(1);
+    let names = after.map(|rest| {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        &rest[..end.unwrap_or(rest.len())]
+    });
+    names.filter(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+#[test]
+fn modules_have_one_direction() {
+    assert!(modules_named("use crate::paths::Route; // crate::wire").eq(["paths"]));
+    let (sources, mut faults) = (sources(), Vec::new());
+    for (module, allowed) in MODULES_MAY_SEE {
+        let own = module.rsplit('/').next().unwrap_or(module);
+        let is_in = |name: &str| {
+            name.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+        };
+        let files: Vec<_> = sources.iter().filter(|(name, _)| is_in(name)).collect();
+        assert!(!files.is_empty(), "{module} is gone: MODULES_MAY_SEE names it");
+        for (name, text) in files {
+            for (number, line) in code(text).lines().enumerate() {
+                let strange = |seen: &&str| *seen != own && !allowed.contains(seen);
+                faults.extend(
+                    modules_named(line)
+                        .filter(strange)
+                        .map(|seen| format!("{name}:{}: must not see {seen}", number + 1)),
+                );
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 #[test]
 fn the_command_stands_on_few_crates() {
     let output = Command::new(env!("CARGO"))

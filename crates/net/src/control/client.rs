@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use super::folder::{folder, sockets};
 use super::request::Request;
 use super::server::send;
-use super::words::{Change, Status, refused};
+use super::words::{Change, refused};
+use crate::endpoint::Status;
 use crate::error::NetError;
 
 /// The longest answer that is read.

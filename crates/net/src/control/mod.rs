@@ -11,16 +11,10 @@ mod request;
 mod server;
 mod words;
 
+pub use crate::endpoint::{ConnectionStatus, PathStatus, Status};
 pub use client::{Answered, Process, drain, list, status, undrain};
 pub use folder::{VARIABLE, folder};
-pub use words::{Change, ConnectionStatus, PathStatus, Status};
+pub use words::Change;
 
 pub(crate) use request::{Request, answer, refuse_unknown};
 pub(crate) use server::Server;
-
-/// What this program is called.
-pub(crate) fn program() -> String {
-    let first = std::env::args_os().next().unwrap_or_default();
-    let name = std::path::Path::new(&first).file_name().unwrap_or_default();
-    name.to_string_lossy().into_owned()
-}

@@ -2,8 +2,8 @@
 
 use laneway_path::PathId;
 
-use super::words::{Change, Status, refusal};
-use crate::endpoint::Endpoint;
+use super::words::{Change, refusal};
+use crate::endpoint::{Endpoint, Status};
 use crate::error::NetError;
 
 /// What a process is asked.

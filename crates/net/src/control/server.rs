@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::folder;
+use crate::driver::secret::random;
 use crate::error::NetError;
-use crate::secret::random;
 
 /// The longest request.
 const MOST_BYTES: usize = 256;

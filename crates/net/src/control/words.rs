@@ -1,84 +1,17 @@
 //! What a process says of its paths and connections, and how it is written in lines of text.
 
 use std::fmt::Write;
-use std::net::SocketAddr;
 use std::str::{FromStr, SplitWhitespace};
 
-use laneway_path::{Counters, Histogram, MigrationState, Nanos, QpState};
+use laneway_path::{Counters, Histogram, MigrationState, QpState};
 
-use crate::endpoint::Dropped;
-use crate::path_name::PathName;
-use crate::wire::Traffic;
+use crate::endpoint::{ConnectionStatus, Dropped, PathStatus, Status, Traffic};
 
 /// An answer begins and ends with these lines: who reads it knows that it understands all of it.
 const FIRST: &str = "laneway 1";
 const LAST: &str = "end";
 /// The first word of an answer that says why something is not done.
 const REFUSED: &str = "refused ";
-
-/// One endpoint of a process, as it was at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Status {
-    /// The name of the program.
-    pub program: String,
-    /// Its paths.
-    pub paths: Vec<PathStatus>,
-    /// Its connections.
-    pub connections: Vec<ConnectionStatus>,
-    /// Packets that it dropped.
-    pub dropped: Dropped,
-    /// What all connections have counted, also those that are gone.
-    pub totals: Counters,
-}
-
-/// One path of an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PathStatus {
-    /// Its number, from 0.
-    pub number: u8,
-    /// Where it begins here.
-    pub address: SocketAddr,
-    /// The device that it goes through.
-    pub device: Option<String>,
-    /// Which of the paths through its device it is, from 1.
-    pub place: u8,
-    /// Whether the device has a carrier.
-    pub carrier: bool,
-    /// Whether it was taken out of use by hand.
-    pub drained: bool,
-    /// What left by it.
-    pub sent: Traffic,
-    /// What came by it.
-    pub received: Traffic,
-}
-
-/// One connection of an endpoint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ConnectionStatus {
-    /// Of its queue pair.
-    pub number: u32,
-    /// The peer's address on the first path, wherever the traffic goes.
-    pub peer: SocketAddr,
-    /// The state of its queue pair.
-    pub state: QpState,
-    /// What becomes of its alternate path.
-    pub migration: MigrationState,
-    /// The path in use.
-    pub primary: u8,
-    /// The alternate path, where there is one.
-    pub alternate: Option<u8>,
-    /// Messages that were given and have not arrived.
-    pub waiting_messages: u64,
-    /// How often it moved to another path.
-    pub migrations: u64,
-    /// Packets that were sent more than once.
-    pub sent_again: u64,
-    /// Over the primary path.
-    pub round_trip: Option<Nanos>,
-}
 
 /// A path that was drained or undrained, and how many connections had and have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,29 +27,6 @@ pub struct Change {
     pub primary_after: u64,
     /// Connections that have it as their alternate path now.
     pub alternate_after: u64,
-}
-
-impl PathStatus {
-    /// The path through its device, or its address where it has none.
-    pub fn name(&self) -> String {
-        let device = self.device.clone();
-        let name = device.map(|device| PathName { device, place: self.place }.to_string());
-        name.unwrap_or_else(|| self.address.to_string())
-    }
-
-    /// Whether a person who says this word means it: its device, and so all paths through it, its
-    /// name, its address or its number.
-    pub fn is_called(&self, word: &str) -> bool {
-        let name = word.parse::<PathName>().ok();
-        let is_named = |PathName { device, place }: PathName| {
-            self.device.as_deref() == Some(device.as_str()) && self.place == place
-        };
-        self.device.as_deref() == Some(word)
-            || name.is_some_and(is_named)
-            || self.address.to_string() == word
-            || self.address.ip().to_string() == word
-            || self.number.to_string() == word
-    }
 }
 
 impl Status {

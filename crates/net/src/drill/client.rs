@@ -7,10 +7,11 @@ use laneway_path::{Event, Nanos};
 
 use super::trace::fill;
 use super::{CONTROL, CONTROL_BYTES, Checked, MAIN, State, Trace};
-use crate::clock::now;
-use crate::endpoint::{ConnectionId, Endpoint, What, wait_for_any};
+use crate::driver::notice::{ConnectionId, What};
+use crate::endpoint::{Endpoint, wait_for_any};
 use crate::error::NetError;
 use crate::service::Service;
+use crate::system::clock::now;
 
 /// How long the other end may take to answer at the beginning.
 const OPENS: Duration = Duration::from_secs(10);

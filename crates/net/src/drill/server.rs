@@ -6,7 +6,8 @@ use std::time::Duration;
 use laneway_path::Event;
 
 use super::{CONTROL_BYTES, Checked, MAIN, State};
-use crate::endpoint::{ConnectionId, Endpoint, Notice, What, wait_for_any};
+use crate::driver::notice::{ConnectionId, Notice, What};
+use crate::endpoint::{Endpoint, wait_for_any};
 use crate::error::NetError;
 use crate::service::Service;
 

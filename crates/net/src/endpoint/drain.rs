@@ -4,13 +4,12 @@ use laneway_path::{PathId, Refusal};
 
 use super::Endpoint;
 use crate::error::NetError;
-use crate::wire::Wire;
 
 impl Endpoint {
     /// Takes the traffic of every connection off a path, and keeps it and that of later ones off.
     pub fn drain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = true;
-        let all = self.ids();
+        self.set_drained(path, true)?;
+        let all = self.connections.ids();
         self.change_each(&all, |now, connection, manager| {
             where_known(manager.drain(now, connection, path))
         })
@@ -18,15 +17,18 @@ impl Endpoint {
 
     /// Lets a path be used again.
     pub fn undrain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = false;
-        let all = self.ids();
+        self.set_drained(path, false)?;
+        let all = self.connections.ids();
         self.change_each(&all, |now, connection, manager| {
             where_known(manager.undrain(now, connection, path))
         })
     }
 
-    pub(super) fn wire(&mut self, path: PathId) -> Result<&mut Wire, NetError> {
-        self.wires.get_mut(usize::from(path.0)).ok_or(Refusal::UnknownPath { path }.into())
+    fn set_drained(&mut self, path: PathId, drained: bool) -> Result<(), NetError> {
+        match self.health.set_drained(path, drained) {
+            true => Ok(()),
+            false => Err(Refusal::UnknownPath { path }.into()),
+        }
     }
 }
 

@@ -4,44 +4,40 @@
 //! rests until something can. Both are called by the program's own calls, or by a
 //! [`crate::Service`] that does it beside the program.
 
-mod carriers;
 mod connect;
+mod connections;
 mod drain;
-mod due;
-mod observe;
-mod places;
+mod driver;
+mod handshakes;
+mod health;
+mod lines;
+mod notices;
 mod receive;
 mod status;
 mod transmit;
-mod turn;
 mod wait;
 
-use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
-use laneway_path::{Connection, Counters, Event, Manager, Nanos, PathId, Refusal};
+use laneway_path::{Connection, Manager, Nanos, PathId, Refusal};
 
-use crate::alarm::Alarm;
-use crate::clock::now;
-use crate::end::End;
+use crate::driver::notice::{ConnectionId, Notice, What};
+use crate::driver::secret::{Secret, TAG_BYTES};
+use crate::driver::setup::Setup;
 use crate::error::NetError;
-use crate::handshake::Drawn;
-use crate::readiness::{Readiness, Ready};
-use crate::secret::{Sealer, Secret, TAG_BYTES, random};
-use crate::setup::Setup;
-use crate::socket::{MOST_BYTES, Socket};
-use crate::turns::Turns;
-use crate::wire::{OPEN, Wire};
-use carriers::Carriers;
-use connect::{Accepted, Opening};
-use due::Due;
-use observe::Observed;
-use places::place;
-pub(crate) use receive::CLOSE;
+use crate::system::clock::now;
+use crate::system::socket::MOST_BYTES;
+use connections::Connections;
+use handshakes::Handshakes;
+use health::Health;
+use lines::Lines;
+pub use lines::Traffic;
+use notices::Notices;
+pub use status::{ConnectionStatus, PathStatus, Status};
 use transmit::Batch;
 pub use wait::wait_for_any;
 
@@ -50,13 +46,6 @@ const IPV4_BYTES: usize = 28;
 const IPV6_BYTES: usize = 48;
 /// What every network carries.
 const LEAST_MTU: usize = 576;
-/// The devices and the timer, among the descriptors that are ready.
-const DEVICES: u64 = u64::MAX;
-const ALARM: u64 = u64::MAX - 1;
-
-/// A connection, by the number of its queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(pub u32);
 
 /// This end of a path. Paths may share a device and an address: then they differ in their ports.
 #[derive(Clone, Debug)]
@@ -97,35 +86,6 @@ pub struct Options {
     pub setup: Setup,
 }
 
-/// What happened to a connection, with the label or the path that it is about.
-#[allow(missing_docs)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum What {
-    /// It was opened from here, and the peer has accepted.
-    Connected,
-    /// The peer has opened it, and calls itself so.
-    Accepted { label: u64 },
-    /// The peer did not answer, or has another secret.
-    NoAnswer,
-    /// The peer has closed it.
-    Closed,
-    /// A port of libibverbs that one of its paths begins at came up or went down.
-    Path { path: PathId, is_up: bool },
-    /// An event of the connection itself.
-    Event(Event),
-}
-
-/// What happened, and to which connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Notice {
-    /// The connection.
-    pub connection: ConnectionId,
-    /// What happened to it.
-    pub what: What,
-}
-
 /// Packets that were dropped, by the reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -141,52 +101,21 @@ pub struct Dropped {
 }
 
 /// Connections over the same paths, and the sockets that carry them.
+///
+/// It coordinates its parts, none of which holds another: what arrives over the lines goes to the
+/// handshakes or to a connection, and what a connection has to send goes to the lines.
 pub struct Endpoint {
-    wires: Vec<Wire>,
     paths: Vec<LocalPath>,
-    secret: Secret,
-    /// Makes the challenges of this endpoint.
-    own: Sealer,
-    carriers: Carriers,
-    accepts: bool,
     setup: Setup,
-    ends: Vec<Option<End>>,
-    /// How often each place was used, and those that are free.
-    generations: Vec<u32>,
-    free: Vec<u32>,
-    opening: Vec<Opening>,
-    /// Connections that others have opened, by what they drew.
-    accepted: BTreeMap<Drawn, Accepted>,
-    /// How many connections wait for something to arrive at their peers.
-    waiting: usize,
-    /// Connections that have something to do.
-    dirty: Vec<u32>,
-    /// Those of which something was requested that waits for its turn.
-    turns: Turns,
+    lines: Lines,
+    health: Health,
+    connections: Connections,
+    handshakes: Handshakes,
+    notices: Notices,
+    dropped: Dropped,
+    batch: Batch,
     /// The number of times that arrivals were polled.
     pub(crate) served: Arc<AtomicU64>,
-    /// When a connection wants to be looked at.
-    due: Due,
-    notices: VecDeque<Notice>,
-    /// Events of paths for a thread that asked for them.
-    observed: Option<Observed>,
-    dropped: Dropped,
-    /// What connections have counted that are gone.
-    past: Counters,
-    buffer: Box<[u8]>,
-    batch: Batch,
-    readiness: Arc<Readiness>,
-    alarm: Alarm,
-    ready: Ready,
-    looks: u32,
-    /// The path and line that something came over last.
-    hot: (usize, usize),
-    /// The number of consecutive arrivals by it.
-    in_a_row: u32,
-    /// It is watched apart from the others.
-    hot_is_apart: bool,
-    /// A thread waits for it as well.
-    is_served: bool,
 }
 
 impl Endpoint {
@@ -200,58 +129,28 @@ impl Endpoint {
         if let Some(path) = open_to_all.filter(|_| !secret.is_known) {
             return Err(NetError::NoSecret { address: path.address.ip() });
         }
-        let readiness = Arc::new(Readiness::new()?);
-        let open = |(number, path): (usize, &LocalPath)| {
-            let socket = Socket::open(path.address, path.last_port, path.device.as_deref())?;
-            Wire::new(socket, number, path.device.clone(), Arc::clone(&readiness))
-        };
-        let wires = paths.iter().enumerate().map(open).collect::<Result<Vec<Wire>, NetError>>()?;
-        let carriers = Carriers::new(&paths)?;
-        if let Some(fd) = carriers.descriptor() {
-            readiness.add(fd, DEVICES)?;
+        let lines = Lines::open(&paths)?;
+        let health = Health::new(&paths)?;
+        if let Some(devices) = health.descriptor() {
+            lines.watch(devices)?;
         }
-        let alarm = Alarm::new()?;
-        readiness.add(alarm.fd(), ALARM)?;
-        let mut endpoint = Endpoint {
-            wires,
-            carriers,
+        Ok(Endpoint {
             paths,
-            secret,
-            own: secret.sealer().derive(&random::<32>()?),
-            accepts,
             setup,
-            ends: Vec::new(),
-            generations: Vec::new(),
-            free: Vec::new(),
-            opening: Vec::new(),
-            accepted: BTreeMap::new(),
-            waiting: 0,
-            dirty: Vec::new(),
-            turns: Turns::default(),
-            served: Arc::default(),
-            due: Due::new(),
-            notices: VecDeque::new(),
-            observed: None,
+            lines,
+            health,
+            connections: Connections::default(),
+            handshakes: Handshakes::new(secret, accepts)?,
+            notices: Notices::default(),
             dropped: Dropped::default(),
-            past: Counters::default(),
-            buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),
-            readiness,
-            alarm,
-            ready: Ready::new(),
-            looks: 0,
-            hot: (0, OPEN),
-            in_a_row: 0,
-            hot_is_apart: false,
-            is_served: false,
-        };
-        endpoint.begin_with_devices();
-        Ok(endpoint)
+            served: Arc::default(),
+        })
     }
 
     /// Where this endpoint is, on each path.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.wires.iter().map(|wire| wire.address).collect()
+        self.lines.addresses()
     }
 
     /// Packets that were dropped.
@@ -261,11 +160,13 @@ impl Endpoint {
 
     /// The next thing that happened.
     pub fn poll(&mut self) -> Option<Notice> {
-        self.notices.pop_front()
+        self.notices.pop()
     }
 
     /// Sends a message, at once if it can leave; [`Event::Sent`] reports its arrival, and
     /// gives it back.
+    ///
+    /// [`Event::Sent`]: laneway_path::Event::Sent
     pub fn send(
         &mut self,
         connection: ConnectionId,
@@ -274,12 +175,14 @@ impl Endpoint {
     ) -> Result<(), NetError> {
         self.change(connection, |now, connection, _| connection.send(now, id, message))?;
         let now = now();
-        self.turns.on_message(now);
+        self.connections.on_message(now);
         self.transmit(now);
         Ok(())
     }
 
     /// Takes a buffer for one message; [`Event::Received`] gives it back with the message in it.
+    ///
+    /// [`Event::Received`]: laneway_path::Event::Received
     pub fn post_receive(
         &mut self,
         connection: ConnectionId,
@@ -291,15 +194,13 @@ impl Endpoint {
 
     /// Looks at a connection.
     pub fn get(&self, connection: ConnectionId) -> Result<&Connection, NetError> {
-        let end = self.ends.get(place(connection.0)).and_then(Option::as_ref);
-        end.map(|end| &end.connection)
-            .filter(|known| known.number() == connection.0)
-            .ok_or(NetError::UnknownConnection { number: connection.0 })
+        let end = self.connections.get(connection.0);
+        end.map(|end| &end.connection).ok_or(NetError::UnknownConnection { number: connection.0 })
     }
 
     /// The connections that are there.
     pub fn connections(&self) -> impl Iterator<Item = &Connection> {
-        self.ends.iter().flatten().map(|end| &end.connection)
+        self.connections.iter().map(|end| &end.connection)
     }
 
     /// Alternate path specification, for each of these. What follows from this and from the other
@@ -309,6 +210,8 @@ impl Endpoint {
     }
 
     /// Path loading request, for each of these; [`Event::Armed`] reports its completion.
+    ///
+    /// [`Event::Armed`]: laneway_path::Event::Armed
     pub fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
         self.change_each(of, |now, connection, _| connection.load(now))
     }
@@ -320,11 +223,10 @@ impl Endpoint {
 
     /// A device gained or lost its carrier.
     pub fn on_carrier(&mut self, path: PathId, up: bool) {
-        let Ok(wire) = self.wire(path) else { return };
-        if std::mem::replace(&mut wire.carrier, up) == up {
+        if !self.health.set_carrier(path, up) {
             return;
         }
-        for id in self.ids() {
+        for id in self.connections.ids() {
             let changed = self.change(id, |now, connection, _| {
                 connection.on_carrier(now, path, up);
                 Ok(())
@@ -333,19 +235,15 @@ impl Endpoint {
         }
     }
 
-    fn ids(&self) -> Vec<ConnectionId> {
-        self.connections().map(|connection| ConnectionId(connection.number())).collect()
-    }
-
     fn change_each(
         &mut self,
         of: &[ConnectionId],
         change: impl Fn(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
     ) -> Result<(), NetError> {
         of.iter().try_for_each(|id| {
-            let end = find(&mut self.ends, *id)?;
+            let end = self.connections.find(*id)?;
             let changed = change(now(), &mut end.connection, &mut end.manager);
-            self.wait_for_turn(*id);
+            self.connections.wait_for_turn(*id);
             Ok(changed?)
         })
     }
@@ -356,9 +254,9 @@ impl Endpoint {
         id: ConnectionId,
         change: impl FnOnce(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
     ) -> Result<(), NetError> {
-        let end = find(&mut self.ends, id)?;
+        let end = self.connections.find(id)?;
         let changed = change(now(), &mut end.connection, &mut end.manager);
-        mark(end, place(id.0) as u32, &mut self.dirty);
+        self.connections.mark(id.0);
         Ok(changed?)
     }
 
@@ -380,32 +278,34 @@ impl Endpoint {
 
     /// What follows from what has arrived, from what was asked for, and from the time.
     fn go_on(&mut self, now: Nanos) -> bool {
-        if !self.opening.is_empty() {
+        if self.handshakes.is_opening() {
             self.go_on_with_handshakes(now);
         }
-        if self.waiting > 0 && self.carriers.is_due(now) {
-            self.ask_devices();
+        if self.connections.has_waiting() && self.health.is_due(now) {
+            let changes = self.health.query();
+            self.on_carriers(&changes);
         }
-        let comes = self.due.first().is_some_and(|(at, _)| *at <= now);
-        if comes && self.first_due().is_some_and(|at| at <= now) {
+        let comes = self.connections.may_be_due(now);
+        if comes && self.connections.first_due().is_some_and(|at| at <= now) {
             // What waits for an answer must not ask again while the answer lies here.
             self.catch_up(now);
-            self.look_at_due(now);
+            self.connections.mark_due(now);
         }
-        self.begin_turn(now);
+        self.connections.begin_turn(now);
         self.transmit(now)
     }
-}
 
-fn find(ends: &mut [Option<End>], id: ConnectionId) -> Result<&mut End, NetError> {
-    let end = ends.get_mut(place(id.0)).and_then(Option::as_mut);
-    let unknown = NetError::UnknownConnection { number: id.0 };
-    end.filter(|end| end.connection.number() == id.0).ok_or(unknown)
-}
+    /// Whether something may have to be done now, whatever has arrived.
+    fn is_due(&self, now: Nanos) -> bool {
+        let asks =
+            self.connections.has_waiting() && self.health.next_at().is_some_and(|at| at <= now);
+        self.connections.may_be_due(now)
+            || asks
+            || self.handshakes.is_opening()
+            || self.connections.is_turn_overdue(now)
+    }
 
-/// A connection has something to do.
-fn mark(end: &mut End, index: u32, dirty: &mut Vec<u32>) {
-    if !std::mem::replace(&mut end.is_dirty, true) {
-        dirty.push(index);
+    fn on_carriers(&mut self, changes: &[(PathId, bool)]) {
+        changes.iter().for_each(|(path, up)| self.on_carrier(*path, *up));
     }
 }

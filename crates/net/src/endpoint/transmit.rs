@@ -1,18 +1,15 @@
 //! Transmission: the packets of a connection, as many in one call as the system takes.
 
-use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use laneway_path::{Nanos, PathId, Payload};
 
-use super::due::enter;
-use super::observe::{Observed, keep};
-use super::{Endpoint, Notice, What};
-use crate::ConnectionId;
-use crate::end::End;
-use crate::secret::TAG_BYTES;
-use crate::socket::MOST_BYTES;
-use crate::wire::Wire;
+use super::connections::End;
+use super::lines::Lines;
+use super::notices::Notices;
+use super::{ConnectionId, Endpoint, What};
+use crate::driver::secret::TAG_BYTES;
+use crate::system::socket::MOST_BYTES;
 
 /// A part of a message up to this length is copied to its packet: cheaper than a piece of its own.
 const COPIED: usize = 256;
@@ -45,16 +42,17 @@ impl Endpoint {
     /// Hands over events at once if nothing else is urgent: what follows from them leaves with the
     /// answer, or the next time. False if there was no event.
     pub(super) fn hand_over(&mut self, now: Nanos) -> bool {
-        if self.dirty.len() > HANDED {
+        if self.connections.dirty().len() > HANDED {
             return false;
         }
         let mut any_event = false;
-        for index in &self.dirty {
-            let end = self.ends.get_mut(*index as usize).and_then(Option::as_mut);
+        for place in 0..self.connections.dirty().len() {
+            let index = self.connections.dirty()[place];
+            let end = self.connections.at(index);
             let Some(end) = end.filter(|end| !end.connection.has_due_control(now)) else {
                 return false;
             };
-            any_event |= report_events(now, end, &mut self.notices, &mut self.observed);
+            any_event |= report_events(now, end, &mut self.notices);
         }
         any_event
     }
@@ -62,78 +60,66 @@ impl Endpoint {
     /// Sends what is due; false where nothing was.
     pub(super) fn transmit(&mut self, now: Nanos) -> bool {
         let mut any = false;
-        for wire in &mut self.wires {
-            if wire.go_on() {
-                for index in std::mem::take(&mut wire.held_up) {
-                    if let Some(end) = self.ends.get_mut(index as usize).and_then(Option::as_mut) {
-                        super::mark(end, index, &mut self.dirty);
-                    }
-                }
-            }
+        for index in self.lines.go_on() {
+            self.connections.mark_at(index);
         }
-        let mut dirty = std::mem::take(&mut self.dirty);
+        let mut dirty = self.connections.take_dirty();
         for index in dirty.drain(..) {
-            let Some(end) = self.ends.get_mut(index as usize).and_then(Option::as_mut) else {
-                continue;
-            };
-            end.is_dirty = false;
-            if end.connection.needs_queue_state() {
-                self.carriers.report_queues(now, &self.paths, &self.wires, end);
-            }
-            any |= flush(now, end, index, &mut self.wires, &mut self.batch);
-            let mut wants = end.next_timeout();
-            if wants.is_some_and(|at| at <= now) {
-                end.on_timeout(now);
-                any |= flush(now, end, index, &mut self.wires, &mut self.batch);
-                wants = end.next_timeout();
-            }
-            // What the manager asked for leaves as well.
-            if report_events(now, end, &mut self.notices, &mut self.observed) {
-                any = true;
-                flush(now, end, index, &mut self.wires, &mut self.batch);
-                wants = end.next_timeout();
-            }
-            let waits = !end.connection.is_idle();
-            if std::mem::replace(&mut end.waits, waits) != waits {
-                self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
-            }
-            if wants.is_some_and(|at| at < end.looked_at) {
-                enter(&mut self.due, end, index, wants);
+            any |= self.transmit_for(now, index);
+        }
+        self.connections.put_dirty(dirty);
+        any
+    }
+
+    /// Sends what one connection has to send; false where this is nothing.
+    fn transmit_for(&mut self, now: Nanos, index: u32) -> bool {
+        let Some(end) = self.connections.at(index) else { return false };
+        end.is_dirty = false;
+        if end.connection.needs_queue_state() {
+            for (path, peer) in end.peers.iter().enumerate() {
+                let path = PathId(path as u8);
+                let queued = self.lines.holds(path, peer) || self.health.overflows(now, path);
+                end.connection.on_queue(path, queued);
             }
         }
-        // What became dirty meanwhile waits for the next time.
-        dirty.append(&mut self.dirty);
-        self.dirty = dirty;
+        let mut any = flush(now, end, index, &mut self.lines, &mut self.batch);
+        let mut wants = end.next_timeout();
+        if wants.is_some_and(|at| at <= now) {
+            end.on_timeout(now);
+            any |= flush(now, end, index, &mut self.lines, &mut self.batch);
+            wants = end.next_timeout();
+        }
+        // What the manager asked for leaves as well.
+        if report_events(now, end, &mut self.notices) {
+            any = true;
+            flush(now, end, index, &mut self.lines, &mut self.batch);
+            wants = end.next_timeout();
+        }
+        self.connections.on_flushed(index, wants);
         any
     }
 }
 
 /// Hands over a connection's events; false if it has none.
-fn report_events(
-    now: Nanos,
-    end: &mut End,
-    notices: &mut VecDeque<Notice>,
-    observed: &mut Option<Observed>,
-) -> bool {
+fn report_events(now: Nanos, end: &mut End, notices: &mut Notices) -> bool {
     let connection = ConnectionId(end.connection.number());
     let mut any_event = false;
     while let Some(event) = end.poll_event(now) {
         any_event = true;
-        let notice = Notice { connection, what: What::Event(event) };
-        keep(observed, &notice);
-        notices.push_back(notice);
+        notices.push(connection, What::Event(event));
     }
     any_event
 }
 
 /// Sends everything that a connection has to send now.
-fn flush(now: Nanos, end: &mut End, index: u32, wires: &mut [Wire], batch: &mut Batch) -> bool {
+fn flush(now: Nanos, end: &mut End, index: u32, lines: &mut Lines, batch: &mut Batch) -> bool {
     let mut any = false;
-    let primary = usize::from(end.connection.primary().0);
-    let room = end.peers.get(primary).is_none_or(|peer| wires[primary].has_room(peer));
-    end.connection.on_room(end.connection.primary(), room);
-    if !room && !wires[primary].held_up.contains(&index) {
-        wires[primary].held_up.push(index);
+    let primary = end.connection.primary();
+    let peer = end.peers.get(usize::from(primary.0));
+    let room = peer.is_none_or(|peer| lines.has_room(primary, peer));
+    end.connection.on_room(primary, room);
+    if !room {
+        lines.hold_up(primary, index);
     }
     let mut path = PathId(0);
     batch.heads.clear();
@@ -151,9 +137,9 @@ fn flush(now: Nanos, end: &mut End, index: u32, wires: &mut [Wire], batch: &mut 
         let part = payload.as_ref().map_or(&[][..], |part| end.connection.payload(part));
         let tag = end.seals.tag(&[&batch.heads[head..], part]);
         let packet = Packet { head, head_bytes, payload };
-        let most = most_segments(end, path, wires);
+        let most = most_segments(end, path, lines);
         if !batch.packets.is_empty() && (departure.path != path || !batch.fits(&packet, most)) {
-            batch.send(end, path, wires);
+            batch.send(end, path, lines);
             batch.keep_from(head);
         }
         batch.heads.extend(tag);
@@ -161,7 +147,7 @@ fn flush(now: Nanos, end: &mut End, index: u32, wires: &mut [Wire], batch: &mut 
         batch.packets.push(Packet { head: batch.heads.len() - head_bytes - TAG_BYTES, ..packet });
     }
     if !batch.packets.is_empty() {
-        batch.send(end, path, wires);
+        batch.send(end, path, lines);
     }
     any
 }
@@ -180,12 +166,12 @@ impl Batch {
         self.packets.clear();
     }
 
-    fn send(&self, end: &End, path: PathId, wires: &mut [Wire]) {
+    fn send(&self, end: &End, path: PathId, lines: &mut Lines) {
         let Some(peer) = end.peers.get(usize::from(path.0)) else { return };
-        let wire = &mut wires[usize::from(path.0)];
         let segment = self.packets[0].bytes();
         if let [Packet { head, payload: None, .. }] = self.packets[..] {
-            return wire.send(peer, &[IoSlice::new(&self.heads[head..head + segment])], segment);
+            let pieces = [IoSlice::new(&self.heads[head..head + segment])];
+            return lines.send(path, peer, &pieces, segment);
         }
         let mut pieces = Vec::with_capacity(3 * self.packets.len());
         for packet in &self.packets {
@@ -202,11 +188,10 @@ impl Batch {
                 ),
             }
         }
-        wire.send(peer, &pieces, segment);
+        lines.send(path, peer, &pieces, segment);
     }
 }
 
-fn most_segments(end: &End, path: PathId, wires: &[Wire]) -> usize {
-    let path = usize::from(path.0);
-    end.peers.get(path).map_or(1, |peer| wires[path].most_segments(peer))
+fn most_segments(end: &End, path: PathId, lines: &Lines) -> usize {
+    end.peers.get(usize::from(path.0)).map_or(1, |peer| lines.most_segments(path, peer))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use laneway_path::Nanos;
 
 use super::Endpoint;
-use crate::clock::now;
-use crate::readiness::{poll, readable};
+use crate::system::clock::now;
+use crate::system::readiness::poll;
 
 /// Shorter sleeps are ended by a timer that stays from one to the next.
 const SHORT: Duration = Duration::from_millis(10);
@@ -14,26 +14,23 @@ const SHORT: Duration = Duration::from_millis(10);
 impl Endpoint {
     /// When something is due, if nothing arrives before.
     fn next_due(&mut self) -> Option<Nanos> {
-        let due = self.first_due();
-        let handshake = self.opening.iter().map(|opening| opening.again_at).min();
-        let devices = self.carriers.next_at().filter(|_| self.waiting > 0);
-        [due, handshake, devices].into_iter().flatten().min()
+        let due = self.connections.first_due();
+        let devices = self.health.next_at().filter(|_| self.connections.has_waiting());
+        [due, self.handshakes.next_at(), devices].into_iter().flatten().min()
     }
 
-    /// What a call that waits for this endpoint has to look at: the socket that something came by
-    /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
+    /// What a call that waits for this endpoint has to look at.
     pub(crate) fn descriptors(&self) -> [libc::pollfd; 2] {
-        let (path, line) = self.hot;
-        [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
+        self.lines.descriptors()
     }
 
     /// How long nothing is to be done, if nothing arrives.
     pub(crate) fn max_sleep(&mut self, limit: Duration) -> Duration {
-        if !self.dirty.is_empty() {
+        if self.connections.has_dirty() {
             return Duration::ZERO;
         }
         let now = now();
-        let due = [self.next_due(), self.next_turn(now)].into_iter().flatten().min();
+        let due = [self.next_due(), self.connections.next_turn(now)].into_iter().flatten().min();
         let due = due.map(|at| Duration::from_nanos(at.saturating_sub(now)));
         due.map_or(limit, |due| due.min(limit))
     }
@@ -42,14 +39,14 @@ impl Endpoint {
     /// was. A rest may end early.
     pub fn wait(&mut self, limit: Duration) -> bool {
         // What was handed over has left nothing undone when all threads sleep.
-        if self.notices.is_empty() && !self.dirty.is_empty() {
+        if self.notices.is_empty() && self.connections.has_dirty() {
             self.transmit(now());
         }
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
         let mut rests = self.max_sleep(limit);
         if (Duration::from_nanos(1)..SHORT).contains(&rests) {
             let now = now();
-            self.alarm.set(now, now + rests.as_nanos() as Nanos);
+            self.lines.wake_at(now, now + rests.as_nanos() as Nanos);
             rests = SHORT;
         }
         let mut descriptors = self.descriptors();

@@ -17,13 +17,13 @@ use super::ffi::*;
 use super::local::Local;
 use super::pair::Pair;
 use super::queue_pair::QueuePair;
-use crate::clock::now;
+use crate::driver::notice::{ConnectionId, Notice, What};
+use crate::driver::secret::random;
+use crate::driver::setup::Setup;
 use crate::driver::{Driver, Status};
-use crate::endpoint::{ConnectionId, Notice, What};
 use crate::error::NetError;
-use crate::readiness::poll;
-use crate::secret::random;
-use crate::setup::Setup;
+use crate::system::clock::now;
+use crate::system::readiness::poll;
 
 type Events = VecDeque<Event>;
 

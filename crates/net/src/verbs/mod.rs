@@ -34,10 +34,10 @@ use laneway_path::AckTimeout;
 use laneway_path::wire::MOST_PATHS;
 
 use crate::driver::Driver;
-use crate::endpoint::ConnectionId;
+use crate::driver::notice::ConnectionId;
+use crate::driver::secret::Secret;
+use crate::driver::setup::Setup;
 use crate::error::NetError;
-use crate::secret::Secret;
-use crate::setup::Setup;
 use local::Local;
 
 /// This end of a path.

@@ -15,8 +15,8 @@ use super::local::Local;
 use super::memory::Region;
 use super::queue_pair::{DEPTH, Peer, QueuePair};
 use crate::driver::Status;
+use crate::driver::setup::Setup;
 use crate::error::NetError;
-use crate::setup::Setup;
 
 /// A pair whose path is being loaded is asked so soon, then more rarely: the device is called.
 const ASK_APART: Nanos = 1_000_000;

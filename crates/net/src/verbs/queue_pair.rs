@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::device::{CompletionQueue, Device, check, failed};
 use super::ffi::*;
+use crate::driver::setup::Setup;
 use crate::error::NetError;
-use crate::setup::Setup;
 
 /// Requests of each kind that a queue pair holds.
 pub(super) const DEPTH: u32 = 128;

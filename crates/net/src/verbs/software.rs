@@ -17,16 +17,16 @@ use super::device::DeviceEvent;
 use super::local::Local;
 use super::queue_pair::{AddressHandle, Target};
 use super::wire::{Arrival, Wire, packet_bytes};
-use crate::clock::now;
+use crate::driver::managed::{self, Ends};
+use crate::driver::notice::{CLOSE, ConnectionId, Notice, What};
+use crate::driver::secret::keys;
+use crate::driver::secret::{Sealer, Secret, TAG_BYTES, random};
+use crate::driver::setup::Setup;
+use crate::driver::turns::{Turned, Turns};
 use crate::driver::{Driver, Status};
-use crate::endpoint::{CLOSE, ConnectionId, Notice, What};
 use crate::error::NetError;
-use crate::handshake::keys;
-use crate::managed::{self, Ends};
-use crate::readiness::poll;
-use crate::secret::{Sealer, Secret, TAG_BYTES, random};
-use crate::setup::Setup;
-use crate::turns::{Turned, Turns};
+use crate::system::clock::now;
+use crate::system::readiness::poll;
 
 struct End {
     connection: Connection,

@@ -7,8 +7,8 @@ use super::ffi::{IBV_QPT_UD, IBV_WC_SUCCESS};
 use super::local::Local;
 use super::memory::Region;
 use super::queue_pair::{AddressHandle, DEPTH, QueuePair, Target};
+use crate::driver::secret::random;
 use crate::error::NetError;
-use crate::secret::random;
 
 /// Every datagram that arrives has room for a global header before it.
 const HEADER: usize = 40;

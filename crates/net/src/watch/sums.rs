@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use laneway_path::{Counters, Histogram, Nanos};
 
 use super::look::{Seen, Snapshot};
-use crate::wire::Traffic;
+use crate::endpoint::Traffic;
 
 /// What is summed up.
 #[derive(Clone, Debug, Default)]

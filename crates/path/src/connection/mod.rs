@@ -43,7 +43,8 @@ pub struct Config {
 
 /// One end of a connection: it takes packets and the time, and gives packets, events and timeouts.
 ///
-/// It coordinates parts that do not see each other.
+/// It coordinates its parts, none of which holds another. What arrives is for the sender if it
+/// acknowledges, for the receiver if it is data, and for the paths in any case.
 pub struct Connection {
     queue_pair: QueuePair,
     paths: Paths,

@@ -177,8 +177,8 @@ impl Alternate {
         }
     }
 
-    /// The armed path is probed now. The last probe was answered, or missed, or says nothing:
-    /// false if so many were missed that it is unhealthy.
+    /// The armed path is probed now, and this is what became of the last probe; false if too many
+    /// were missed in a row.
     pub fn probe(&mut self, now: Nanos, last: Probed) -> bool {
         let Stage::Armed(watch) = &mut self.stage else { return true };
         watch.asked_at = now;
@@ -198,4 +198,64 @@ pub(crate) enum Probed {
     Missed,
     /// Nothing can be said of the path.
     Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATH: PathId = PathId(1);
+
+    fn loading() -> Alternate {
+        let mut alternate = Alternate::specified(PATH);
+        alternate.load(0);
+        alternate
+    }
+
+    #[test]
+    fn requests_and_probes_exist_in_their_state_only() {
+        let mut alternate = Alternate::specified(PATH);
+        assert_eq!((alternate.ask_at(), alternate.probe_at(true)), (None, None));
+        assert!(!alternate.arm(0) && !alternate.disarm(0) && alternate.armed().is_none());
+        alternate.load(0);
+        assert_eq!((alternate.ask_at(), alternate.probe_at(true)), (Some(0), None));
+        assert!(alternate.arm(7));
+        assert_eq!((alternate.ask_at(), alternate.probe_at(true)), (None, Some(7 + WATCH_BUSY)));
+        assert_eq!(alternate.armed(), Some(PATH));
+        assert!(alternate.migrate(8, Cause::Failure));
+        assert_eq!((alternate.path(), alternate.probe_at(true)), (None, None));
+        assert!(!alternate.migrate(9, Cause::Failure), "it is used up");
+    }
+
+    #[test]
+    fn the_peer_is_asked_more_and_more_rarely() {
+        let mut alternate = loading();
+        let mut now = 0;
+        for apart in [ARM_APART, 2 * ARM_APART, 4 * ARM_APART] {
+            assert_eq!(alternate.ask(now), Some(PATH));
+            assert_eq!((alternate.ask(now), alternate.ask_at()), (None, Some(now + apart)));
+            now += apart;
+        }
+        alternate.hurry(now - 1);
+        assert_eq!(alternate.ask_at(), Some(now - 1), "at once");
+        assert_eq!(alternate.ask(now - 1), Some(PATH));
+        alternate.hurry(now);
+        assert_eq!(alternate.ask_at(), Some(now + ARM_APART), "at once only once");
+    }
+
+    #[test]
+    fn probes_missed_in_a_row_make_it_unhealthy() {
+        let mut alternate = loading();
+        assert!(alternate.arm(0));
+        for _ in 1..UNANSWERED {
+            assert!(alternate.probe(1, Probed::Missed));
+        }
+        assert!(alternate.probe(2, Probed::Unknown), "the peer may be busy");
+        assert!(alternate.probe(3, Probed::Answered));
+        for _ in 1..UNANSWERED {
+            assert!(alternate.probe(4, Probed::Missed));
+        }
+        assert!(!alternate.probe(5, Probed::Missed));
+        assert!(alternate.disarm(6) && alternate.is_loading());
+    }
 }

@@ -70,3 +70,28 @@ impl Epoch {
         due
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_sent_again_until_the_peer_is_in_it() {
+        let mut epoch = Epoch::first();
+        assert_eq!((epoch.number(), epoch.resend_at()), (0, None));
+        epoch.begin(10, epoch.next(), false);
+        assert!(epoch.resend(10) && !epoch.resend(10));
+        assert_eq!(epoch.resend_at(), Some(10 + FIRST_INTERVAL));
+        assert!(epoch.resend(10 + FIRST_INTERVAL));
+        assert_eq!(epoch.resend_at(), Some(10 + 3 * FIRST_INTERVAL));
+        epoch.acknowledge(1);
+        assert!(epoch.is_acked() && !epoch.resend(u64::MAX));
+    }
+
+    #[test]
+    fn epochs_are_compared_across_their_wrap() {
+        let mut epoch = Epoch::first();
+        epoch.acknowledge(u32::MAX);
+        assert_eq!((epoch.next(), epoch.ahead(0), epoch.ahead(u32::MAX - 1)), (0, 1, -1));
+    }
+}

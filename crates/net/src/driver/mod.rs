@@ -4,12 +4,18 @@
 //! libibverbs by addresses that the program exchanges. From then on all drivers are alike, and
 //! refuse the same things.
 
+pub(crate) mod managed;
+pub(crate) mod notice;
+pub(crate) mod secret;
+pub(crate) mod setup;
+pub(crate) mod turns;
+
 use std::time::Duration;
 
 use laneway_path::{Connection, MigrationState, PathId, QpState};
 
-use crate::endpoint::{ConnectionId, Endpoint, Notice};
 use crate::error::NetError;
+use notice::{ConnectionId, Notice};
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,51 +79,4 @@ pub trait Driver {
 
     /// Ends a connection; what was not delivered is lost.
     fn close(&mut self, connection: ConnectionId) -> Result<(), NetError>;
-}
-
-impl Driver for Endpoint {
-    fn describe(&self) -> String {
-        let at: Vec<String> = self.addresses().iter().map(ToString::to_string).collect();
-        format!("UDP, software migration, at {}", at.join(" and "))
-    }
-
-    fn send(&mut self, to: ConnectionId, id: u64, message: Vec<u8>) -> Result<(), NetError> {
-        Endpoint::send(self, to, id, message)
-    }
-
-    fn post_receive(&mut self, of: ConnectionId, id: u64, buffer: Vec<u8>) -> Result<(), NetError> {
-        Endpoint::post_receive(self, of, id, buffer)
-    }
-
-    fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError> {
-        Endpoint::specify(self, of, path)
-    }
-
-    fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
-        Endpoint::load(self, of)
-    }
-
-    fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
-        Endpoint::migrate(self, of)
-    }
-
-    fn status(&self, of: ConnectionId) -> Result<Status, NetError> {
-        self.get(of).map(Status::from)
-    }
-
-    fn progress(&mut self) -> bool {
-        Endpoint::progress(self)
-    }
-
-    fn wait(&mut self, limit: Duration) -> bool {
-        Endpoint::wait(self, limit)
-    }
-
-    fn poll(&mut self) -> Option<Notice> {
-        Endpoint::poll(self)
-    }
-
-    fn close(&mut self, connection: ConnectionId) -> Result<(), NetError> {
-        Endpoint::close(self, connection)
-    }
 }

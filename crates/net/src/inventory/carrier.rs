@@ -5,9 +5,9 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::ethtool::{Ethtool, LONGEST_NAME};
-use crate::interfaces::InterfaceError;
-use crate::netlink::Socket;
+use crate::inventory::ethtool::{Ethtool, LONGEST_NAME};
+use crate::inventory::interfaces::InterfaceError;
+use crate::inventory::netlink::Socket;
 
 /// Watches some interfaces, in the network namespace of the thread that made it.
 pub struct Carrier {

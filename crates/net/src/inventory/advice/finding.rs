@@ -4,8 +4,8 @@ use std::fmt;
 use std::fs;
 use std::net::IpAddr;
 
-use crate::interfaces::{Address, Interface};
-use crate::path_name::PathName;
+use crate::inventory::interfaces::{Address, Interface};
+use crate::inventory::path_name::PathName;
 
 /// Why an interface cannot be a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,9 @@ const MOST_BYTES: usize = 4096;
 
 pub const TAG_BYTES: usize = 16;
 
+/// Drawn for one connection.
+pub type Drawn = [u8; 16];
+
 /// Distinguishes keys of different purposes; four words of the digits of pi.
 const JOB: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89];
@@ -138,6 +141,13 @@ impl Secret {
         let text = bytes.trim_ascii();
         Secret::from_bytes(text)
     }
+}
+
+/// The keys of the two directions: the opener's first.
+pub fn keys(job: &Sealer, opener: &Drawn, accepter: &Drawn) -> [Sealer; 2] {
+    [b"from the opener", b"to the opener--"].map(|direction| {
+        job.derive(&[direction.as_slice(), opener.as_slice(), accepter.as_slice()].concat())
+    })
 }
 
 /// Bytes that cannot be guessed.

@@ -6,7 +6,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use crate::socket::set_option;
+use crate::system::socket::set_option;
 
 /// What was found by trying it on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

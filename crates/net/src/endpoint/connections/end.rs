@@ -2,14 +2,14 @@
 
 use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
 
-use crate::handshake::Offer;
-use crate::managed::{self, Ends};
-use crate::secret::Sealer;
-use crate::setup::Setup;
-use crate::wire::Peer;
+use crate::driver::managed::{self, Ends};
+use crate::driver::secret::Sealer;
+use crate::driver::setup::Setup;
+use crate::endpoint::handshakes::Offer;
+use crate::endpoint::lines::Peer;
 
 /// The two ends of a connection, as one of them sees them.
-pub(crate) struct Agreed<'a> {
+pub(in crate::endpoint) struct Agreed<'a> {
     pub own: &'a Offer,
     pub peer: &'a Offer,
     pub leads: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Agreed<'a> {
     pub opens: Sealer,
 }
 
-pub(crate) struct End {
+pub(in crate::endpoint) struct End {
     pub connection: Connection,
     pub manager: Manager,
     /// Where the peer is, on each path: fixed when the endpoint has joined it.

@@ -17,11 +17,8 @@ use std::net::SocketAddr;
 
 use laneway_path::wire::MOST_PATHS;
 
-use crate::address::{WIRE_BYTES, from_wire, to_wire};
-use crate::secret::{Sealer, TAG_BYTES};
-
-/// Drawn for one connection.
-pub type Drawn = [u8; 16];
+use crate::driver::secret::{Drawn, Sealer, TAG_BYTES};
+use crate::system::address::{WIRE_BYTES, from_wire, to_wire};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -112,17 +109,10 @@ pub fn challenge(own: &Sealer, opener: &Drawn, from: SocketAddr, slot: u64) -> D
     own.tag(&[opener, &to_wire(from), &slot.to_be_bytes()])
 }
 
-/// The keys of the two directions: the opener's first.
-pub fn keys(job: &Sealer, opener: &Drawn, accepter: &Drawn) -> [Sealer; 2] {
-    [b"from the opener", b"to the opener--"].map(|direction| {
-        job.derive(&[direction.as_slice(), opener.as_slice(), accepter.as_slice()].concat())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secret::Secret;
+    use crate::driver::secret::{Secret, keys};
     use laneway_stats::SplitMix64;
 
     fn packet(kind: Kind, paths: usize) -> Packet {

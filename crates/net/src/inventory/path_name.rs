@@ -10,7 +10,7 @@ use std::str::FromStr;
 use laneway_path::wire::MOST_PATHS;
 
 use crate::error::NetError;
-use crate::ethtool::LONGEST_NAME;
+use crate::inventory::ethtool::LONGEST_NAME;
 
 /// A path through a device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -65,8 +65,8 @@ impl Alarm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::now;
-    use crate::readiness::{poll, readable};
+    use crate::system::clock::now;
+    use crate::system::readiness::{poll, readable};
     use std::time::Duration;
 
     #[test]

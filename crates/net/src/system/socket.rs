@@ -7,8 +7,8 @@ use std::mem;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use crate::address::RawAddress;
 use crate::error::NetError;
+use crate::system::address::RawAddress;
 
 /// The longest that one call sends or receives.
 pub const MOST_BYTES: usize = 65_507;

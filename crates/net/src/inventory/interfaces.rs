@@ -5,8 +5,8 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::ethtool::Ethtool;
-use crate::netlink::{Malformed, Socket, attributes, push_attribute, u16_at, u32_at};
+use crate::inventory::ethtool::Ethtool;
+use crate::inventory::netlink::{Malformed, Socket, attributes, push_attribute, u16_at, u32_at};
 
 /// What went wrong between us and the system; the message of an error says what its fields are.
 #[allow(missing_docs)]
@@ -325,7 +325,7 @@ fn read_route(body: &[u8]) -> Result<Option<Route>, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::netlink::messages;
+    use crate::inventory::netlink::messages;
 
     /// Reads bytes as everything that they could be.
     fn read(bytes: &[u8]) -> usize {

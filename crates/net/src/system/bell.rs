@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::NetError;
-use crate::readiness::readable;
+use crate::system::readiness::readable;
 
 pub(crate) struct Bell(OwnedFd);
 

@@ -9,10 +9,10 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use crate::address::RawAddress;
 use crate::error::NetError;
-use crate::readiness::Readiness;
-use crate::socket::{Sent, Socket};
+use crate::system::address::RawAddress;
+use crate::system::readiness::Readiness;
+use crate::system::socket::{Sent, Socket};
 
 /// Peers with a socket of their own; all others share the open one.
 const MOST_LINES: usize = 64;
@@ -77,20 +77,29 @@ pub(crate) struct Wire {
     /// Lines without room.
     full: usize,
     /// Connections that have data and wait for room here.
-    pub held_up: Vec<u32>,
-    pub carrier: bool,
-    /// Whether connections are kept off it by hand.
-    pub drained: bool,
+    held_up: Vec<u32>,
 }
 
-/// A line, as descriptors that are ready name it.
+/// A line of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineId {
+    pub path: usize,
+    pub line: usize,
+}
+
+impl LineId {
+    /// The key of its descriptor among those that are ready.
+    fn key(self) -> u64 {
+        (self.path as u64) << 32 | self.line as u64
+    }
+
+    pub fn from_key(key: u64) -> LineId {
+        LineId { path: (key >> 32) as usize, line: key as u32 as usize }
+    }
+}
+
 fn key(path: usize, line: usize) -> u64 {
-    (path as u64) << 32 | line as u64
-}
-
-/// The path and the line that a key names.
-pub(crate) fn line_of(key: u64) -> (usize, usize) {
-    ((key >> 32) as usize, key as u32 as usize)
+    LineId { path, line }.key()
 }
 
 impl Wire {
@@ -116,8 +125,6 @@ impl Wire {
             spare,
             full: 0,
             held_up,
-            carrier: true,
-            drained: false,
         })
     }
 
@@ -225,10 +232,17 @@ impl Wire {
         }
     }
 
-    /// Tries again what waited for room; true where a line has some now.
-    pub fn go_on(&mut self) -> bool {
+    /// A connection waits for room here.
+    pub fn hold_up(&mut self, connection: u32) {
+        if !self.held_up.contains(&connection) {
+            self.held_up.push(connection);
+        }
+    }
+
+    /// Sends what waited for room; the connections that wait for some, if a line has some now.
+    pub fn go_on(&mut self) -> Vec<u32> {
         if self.full == 0 {
-            return false;
+            return Vec::new();
         }
         let mut any = false;
         for (number, line) in self.lines.iter_mut().enumerate() {
@@ -247,6 +261,6 @@ impl Wire {
                 self.readiness.watch_room(line.socket.fd(), key(self.path, number), false);
             }
         }
-        any
+        if any { std::mem::take(&mut self.held_up) } else { Vec::new() }
     }
 }

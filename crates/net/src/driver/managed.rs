@@ -4,7 +4,7 @@ use laneway_path::{
     Config, Connection, Event, Manager, Modify, Nanos, PathId, Policy, QpState, Refusal,
 };
 
-use crate::setup::Setup;
+use crate::driver::setup::Setup;
 
 /// What both ends agreed on, as one of them sees it.
 pub(crate) struct Ends {

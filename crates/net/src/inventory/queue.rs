@@ -3,8 +3,8 @@
 
 use std::io;
 
-use crate::ethtool::Ethtool;
-use crate::netlink::{Socket, attributes, u32_at};
+use crate::inventory::ethtool::Ethtool;
+use crate::inventory::netlink::{Socket, attributes, u32_at};
 
 /// The root of a device's traffic control, as a question names it.
 const ROOT: u32 = u32::MAX;

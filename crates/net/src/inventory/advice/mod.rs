@@ -4,8 +4,8 @@ mod finding;
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::interfaces::{Address, Interface, InterfaceError, route};
-use crate::path_name::PathName;
+use crate::inventory::interfaces::{Address, Interface, InterfaceError, route};
+use crate::inventory::path_name::PathName;
 
 pub use finding::{Finding, Settings, WhyNot};
 

@@ -1,0 +1,70 @@
+//! The line that packets came by last: most likely the next ones do, too.
+
+use super::wire::{LineId, OPEN, Wire};
+use crate::system::readiness::Readiness;
+
+/// All lines are looked at this rarely, and the likely one in between.
+const RARELY: u32 = 8;
+/// A line by which this many arrivals came in a row is watched apart from the others.
+const STEADY: u32 = 64;
+
+pub(super) struct Focus {
+    hot: LineId,
+    /// The number of consecutive arrivals by it.
+    in_a_row: u32,
+    /// Whether it is watched apart from the others.
+    is_apart: bool,
+    /// Whether a thread waits as well.
+    is_served: bool,
+    looks: u32,
+}
+
+impl Focus {
+    pub fn new() -> Focus {
+        let hot = LineId { path: 0, line: OPEN };
+        Focus { hot, in_a_row: 0, is_apart: false, is_served: false, looks: 0 }
+    }
+
+    pub fn hot(&self) -> LineId {
+        self.hot
+    }
+
+    /// The line to look at now; `None` if it is time to look at all.
+    pub fn likely(&mut self) -> Option<LineId> {
+        self.looks = self.looks.wrapping_add(1);
+        (!self.looks.is_multiple_of(RARELY)).then_some(self.hot)
+    }
+
+    /// The line that is watched apart from the others, if one is.
+    pub fn apart(&self) -> Option<LineId> {
+        self.is_apart.then_some(self.hot)
+    }
+
+    /// Something came by this line of this wire.
+    pub fn note_arrival(&mut self, by: LineId, wire: &Wire, readiness: &Readiness) {
+        if self.hot != by {
+            self.rejoin(readiness);
+            (self.hot, self.in_a_row) = (by, 0);
+        } else if !self.is_apart && !self.is_served {
+            self.in_a_row += 1;
+            if self.in_a_row >= STEADY {
+                wire.keep_apart(by.line);
+                self.is_apart = true;
+            }
+        }
+    }
+
+    /// A thread waits as well from now on.
+    pub fn serve(&mut self, readiness: &Readiness) {
+        self.is_served = true;
+        self.rejoin(readiness);
+    }
+
+    /// The line that was watched apart is one of all again.
+    fn rejoin(&mut self, readiness: &Readiness) {
+        if self.is_apart {
+            readiness.rejoin();
+            (self.is_apart, self.in_a_row) = (false, 0);
+        }
+    }
+}
