@@ -61,7 +61,7 @@ fn named<'m>(pattern: &str, modules: &[&'m str]) -> Vec<&'m str> {
         .split('|')
         .flat_map(|word| {
             let found = of_word(word);
-            assert!(!found.is_empty(), "`{word}` of .config/nextest.toml is no module of LEAST");
+            assert!(!found.is_empty(), "`{word}` of .config/nextest.toml is not a module of LEAST");
             found
         })
         .collect()

@@ -63,7 +63,7 @@ const VERDICTS: &[(&str, &[i32])] = &[
     ("laneway topo alternates -t file:found.txt", &[1]),
 ];
 
-/// Examples are divided among so many tests, by verb or page: those of one place may use files of
+/// Examples are divided among this number of tests, by verb or page: those of one place may use files of
 /// each other.
 const SHARDS: usize = 8;
 
