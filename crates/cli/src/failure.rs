@@ -30,7 +30,7 @@ impl Exit {
 }
 
 /// A failure with everything that the screen shows: what, cause and advice. It is complete when it
-/// is made: advice depends on the error itself, see [`crate::advice`], and is not edited.
+/// is made: advice depends on the error itself, see `advice`, and is not edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     exit: Exit,
