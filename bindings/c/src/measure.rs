@@ -4,13 +4,13 @@ use std::ffi::{c_char, c_double, c_int, c_void};
 
 use laneway_core::talk::broadcast_text;
 use laneway_core::{Comm, CommError, Rank, Shape};
-use laneway_measure::memory;
 use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::{Cache, Places};
 use laneway_measure::talk::broadcast;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, with_adopted};
+use laneway_processes::memory;
 
 use crate::arguments::{Figures, Manner, answerer, collective, length, refused, sizes, word};
 use crate::failure::{Exit, Failure};

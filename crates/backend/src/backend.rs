@@ -7,8 +7,8 @@ use laneway_core::error::nearest;
 use laneway_core::units::counted;
 use laneway_core::{Comm, CommError};
 use laneway_local::{Launch, MOST_RANKS, Transport};
-use laneway_measure::cores::Cores;
-use laneway_measure::{Crowd, crowded};
+use laneway_processes::GrantedCores;
+use laneway_processes::{Crowd, crowded};
 use laneway_sim::platform::{GENERATORS, Platform};
 use laneway_sim::{Program, SimError};
 
@@ -36,7 +36,7 @@ impl Purpose {
             Purpose::Measuring => 2,
             Purpose::Checking => 4,
         };
-        Cores::here().usable().clamp(least, MOST_RANKS)
+        GrantedCores::here().usable().clamp(least, MOST_RANKS)
     }
 }
 

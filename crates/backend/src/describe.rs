@@ -1,7 +1,7 @@
 //! What the documents of a run say of where it ran.
 
 use laneway_core::{Comm, Row};
-use laneway_measure::memory::memory_bytes;
+use laneway_processes::memory::memory_bytes;
 
 /// What a run's ranks say of themselves, the machine and the backend.
 pub fn environment(comm: &dyn Comm) -> Row {

@@ -122,7 +122,7 @@ fn checked(
 
 /// Why this rank's memory cannot hold the largest call, with all ranks of the run on one host.
 fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
-    let available = laneway_measure::memory::memory_bytes()?;
+    let available = laneway_processes::memory::memory_bytes()?;
     let need = |case: &Case| (case.memory_bytes(comm.size()), case.size);
     let (need, size) = groups.iter().flat_map(|group| &group.cases).map(need).max()?;
     (need > available).then(|| {

@@ -96,19 +96,14 @@
 
 mod cache;
 pub mod clock;
-pub mod cores;
-pub mod crowd;
 pub mod flags;
 pub mod isolation;
-pub mod memory;
 pub mod operation;
 pub mod overlap;
-pub mod p2p;
 pub mod pace;
-pub mod pairs;
 pub mod point;
+pub mod probe;
 pub mod repeat;
-pub mod sites;
 pub mod sizes;
 mod spread;
 pub mod sweep;
@@ -117,12 +112,12 @@ pub mod timing;
 pub mod truth;
 
 pub use clock::{GlobalClock, Procedure};
-pub use crowd::{Crowd, crowded};
 pub use isolation::Isolation;
 pub use operation::{Collective, Operation};
 pub use overlap::overlap;
 pub use pace::Pace;
 pub use point::{Measuring, Point, measure, truth};
+pub use probe::{p2p, pairs, sites};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};
 pub use truth::{Starts, TrueTimes, true_times};

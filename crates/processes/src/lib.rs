@@ -1,10 +1,11 @@
 //! What backends that start their own ranks ask of the system, each behind a safe face: the same
 //! program as one more process, signals that end a run, cores, the host's name, its clock, and
-//! random bytes. And a command of the user, for a limited time ([`shell`]). Internal to laneway: it
+//! random bytes. And a command of the user, for a limited time ([`shell`]), and what ranks of one host
+//! share: cores ([`crowded`]) and [`memory`]. Internal to laneway: it
 //! may change in any version, and programs use the crate `laneway`.
 //!
-//! It must never know a rank, a transport or a launcher's decisions: who is started, watched and
-//! ended, and what is reported of it to the user, is the backend's. Errors are those of the system.
+//! It must never know a transport or a launcher's decisions: who is started, watched and ended, and
+//! what is reported of it to the user, is the backend's. Errors are those of the system.
 //!
 //! A launcher blocks the signals that end a run, starts its program again, and waits for a signal,
 //! of which the end of a child is one:
@@ -46,7 +47,10 @@ compile_error!("processes of ranks need Linux: signal waits, affinity and its cl
 mod child;
 mod clock;
 mod cores;
+mod crowd;
+mod granted;
 mod host;
+pub mod memory;
 mod random;
 pub mod shell;
 mod signals;
@@ -54,6 +58,8 @@ mod signals;
 pub use child::{Program, REPORTED, kill_group, prepare_child, same_program};
 pub use clock::{Monotonic, reduce_timer_slack};
 pub use cores::Cores;
+pub use crowd::{Crowd, crowded};
+pub use granted::GrantedCores;
 pub use host::hostname;
 pub use random::random_bytes;
 pub use signals::{Awaited, ENDING, Mask, Signals};

@@ -5,7 +5,7 @@ use laneway_core::{Comm, talk};
 use crate::failure::Failure;
 use crate::session::RankError;
 
-pub use laneway_measure::memory::{objection, sharers};
+pub use laneway_processes::memory::{objection, sharers};
 
 /// Collective: nothing begins where it does not fit on one of the machines.
 pub fn refuse(comm: &dyn Comm, own: Option<String>, try_this: &str) -> Result<(), RankError> {

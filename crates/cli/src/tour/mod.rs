@@ -19,7 +19,7 @@ use laneway_core::units::format_size;
 use laneway_core::{Collective, Shape};
 use laneway_draw::schedule;
 use laneway_local::Transport;
-use laneway_measure::cores::Cores;
+use laneway_processes::GrantedCores;
 use laneway_report::table;
 use laneway_sim::simulate;
 
@@ -164,7 +164,7 @@ fn proofs() -> Result<(), Failure> {
 }
 
 fn started() -> u32 {
-    Cores::here().usable().clamp(2, MOST_STARTED)
+    GrantedCores::here().usable().clamp(2, MOST_STARTED)
 }
 
 /// Third stop: the same schedules move real bytes between real processes.

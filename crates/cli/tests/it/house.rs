@@ -50,7 +50,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         "laneway-ranks",
         &["laneway-core", "laneway-message", "laneway-net", "laneway-path", "laneway-processes"],
     ),
-    ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
+    ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-processes", "laneway-stats"]),
     (
         "laneway-papers",
         &[
@@ -284,6 +284,27 @@ fn modules_have_one_direction() {
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// In `measure`, probes stand on the engine, which does not know them.
+#[test]
+fn the_engine_of_measure_does_not_see_its_probes() {
+    let (engine, probes) = ("crates/measure/src/", "crates/measure/src/probe/");
+    let (mut faults, mut files) = (Vec::new(), 0);
+    for (name, text) in sources() {
+        let is_engine = name.starts_with(engine) && !name.starts_with(probes);
+        if !is_engine || name.ends_with("/lib.rs") {
+            continue;
+        }
+        files += 1;
+        for (number, line) in code(&text).lines().enumerate() {
+            let seen = modules_named(line)
+                .any(|module| ["probe", "p2p", "pairs", "sites"].contains(&module));
+            faults.extend(seen.then(|| format!("{name}:{}", number + 1)));
+        }
+    }
+    assert!(files > 20, "{files} files of the engine");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Output, Stdio};
 
-use laneway_measure::cores::Cores;
 use laneway_needs::{Need, cores_at_most, file, program};
+use laneway_processes::GrantedCores;
 
 const LANEWAY: &str = env!("CARGO_BIN_EXE_laneway");
 
@@ -48,7 +48,7 @@ fn measuring() -> [Vec<&'static str>; 3] {
 
 #[test]
 fn what_measures_has_a_rank_for_each_core_and_at_least_two() {
-    let cores = Cores::here().usable();
+    let cores = GrantedCores::here().usable();
     for verb in measuring() {
         let output = run(&[&[LANEWAY][..], &verb].concat());
         assert_eq!(ranks(&output), u64::from(cores.max(2)), "{verb:?}");
@@ -65,7 +65,7 @@ fn cores_are_those_that_the_process_may_use() {
     if !Need::Taskset.is_met(program("taskset")) {
         return;
     }
-    let first = Cores::here().allowed[0].to_string();
+    let first = GrantedCores::here().allowed[0].to_string();
     for verb in measuring() {
         let output = run(&[&["taskset", "-c", &first, LANEWAY][..], &verb].concat());
         assert_eq!(ranks(&output), 2, "{verb:?}");
@@ -77,7 +77,7 @@ fn cores_are_those_that_the_process_may_use() {
 
 #[test]
 fn every_measuring_verb_notes_oversubscription_once() {
-    let cores = Cores::here().usable();
+    let cores = GrantedCores::here().usable();
     if !Need::Cores.is_met(cores_at_most(30, cores)) {
         return;
     }
@@ -100,7 +100,7 @@ fn every_measuring_verb_notes_oversubscription_once() {
 #[test]
 fn ranks_of_an_mpi_get_the_notice_too() {
     let launcher = "/usr/bin/mpirun.openmpi";
-    let cores = Cores::here().usable();
+    let cores = GrantedCores::here().usable();
     if !Need::Mpi.is_met(file(launcher)) || !Need::Cores.is_met(cores_at_most(14, cores)) {
         return;
     }

@@ -2,12 +2,12 @@
 
 use laneway_core::talk;
 use laneway_core::{Comm, Rank};
+use laneway_processes::memory::{objection, sharers};
 
 use super::error::{Refusal, SweepError};
 use super::plan::{Case, Placer, Sweep};
-use crate::memory::{objection, sharers};
+use crate::cache::Places;
 use crate::operation::Answerer;
-use crate::p2p::Places;
 
 /// Collective: nothing begins where the largest point, on all ranks, does not fit on one of the
 /// machines.

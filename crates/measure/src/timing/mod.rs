@@ -26,11 +26,11 @@ pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
 use crate::clock::{Bound, GlobalClock, MOST_DRIFT, Ways};
-use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::{DELIVER, bytes_of, gather, numbers_of};
+use laneway_processes::crowded;
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.

@@ -4,9 +4,9 @@
 
 use laneway_core::{Comm, CommError};
 use laneway_local::{Launch, Transport, attach};
-use laneway_measure::cores::Cores;
-use laneway_measure::crowded;
 use laneway_needs::{Need, cores_at_most};
+use laneway_processes::GrantedCores;
+use laneway_processes::crowded;
 use laneway_sim::Program;
 use laneway_sim::platform::Platform;
 
@@ -15,7 +15,7 @@ fn every_rank_knows_of_the_crowd_and_part_of_them_are_none() {
     if let Some(comm) = attach().expect("a rank or none") {
         return find(&comm).expect("messages between the ranks");
     }
-    let cores = Cores::here().usable();
+    let cores = GrantedCores::here().usable();
     if !Need::Cores.is_met(cores_at_most(64, cores)) {
         return;
     }

@@ -2,13 +2,14 @@
 
 use laneway_core::units::format_size;
 use laneway_core::{Rank, Row};
+use laneway_processes::memory;
 
 use super::super::pattern::{Pattern, window};
 use super::error::Refusal;
 use super::experiment::Experiment;
 use super::ranks::Ranks;
+use crate::Rule;
 use crate::cache::Cache;
-use crate::{Rule, memory};
 
 /// More messages at once would need more room for their list than for their bytes.
 pub const MOST_WINDOW: usize = 65_536;

@@ -5,22 +5,26 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
+use laneway_core::encode_fields;
+
 /// Where control groups are mounted.
 const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The cores of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Cores {
+pub struct GrantedCores {
     /// The numbers of the cores that it may run on, rising, never empty.
     pub allowed: Vec<u32>,
     /// As many cores as its control groups grant it the time of; `None` if they do not limit it.
     pub quota: Option<u32>,
 }
 
-impl Cores {
+encode_fields!(GrantedCores { allowed, quota });
+
+impl GrantedCores {
     /// Those of this thread.
-    pub fn here() -> Cores {
+    pub fn here() -> GrantedCores {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         let allowed = line.and_then(numbers).unwrap_or_else(|| {
@@ -28,7 +32,7 @@ impl Cores {
             (0..thread::available_parallelism().map_or(1, |cores| cores.get() as u32)).collect()
         });
         let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        Cores { allowed, quota: quota(&groups, Path::new(GROUPS)) }
+        GrantedCores { allowed, quota: quota(&groups, Path::new(GROUPS)) }
     }
 
     /// How many of them can run at the same time, at least one.
@@ -99,7 +103,7 @@ mod tests {
 
     #[test]
     fn this_process_has_at_least_one_core() {
-        let cores = Cores::here();
+        let cores = GrantedCores::here();
         assert!(cores.usable() >= 1 && !cores.allowed.is_empty(), "{cores:?}");
         let count = thread::available_parallelism().expect("a count").get() as u32;
         assert_eq!(cores.usable(), count, "{cores:?}");
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_quota_counts_where_it_is_less() {
-        let cores = |quota| Cores { allowed: vec![0, 1, 2], quota }.usable();
+        let cores = |quota| GrantedCores { allowed: vec![0, 1, 2], quota }.usable();
         assert_eq!([cores(None), cores(Some(2)), cores(Some(8))], [3, 2, 3]);
     }
 }

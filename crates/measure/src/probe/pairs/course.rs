@@ -8,8 +8,8 @@ use super::found::{Bench, Found};
 use super::sample;
 use super::survey::Survey;
 use crate::SaveError;
-use crate::memory;
 use crate::p2p::{Deal, Lab, Plan, Prober, sites_by_latency};
+use laneway_processes::memory;
 
 /// Hears how a survey goes on; all of it may be left out: `()` hears nothing.
 pub trait Observer {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use laneway_core::{Comm, CommError, Rank, Row, talk};
+use laneway_processes::memory;
 use laneway_stats::SplitMix64;
 
 use super::super::disjoint::{Estimate, Lab};
@@ -19,7 +20,7 @@ use crate::SaveError;
 use crate::cache::Cache;
 use crate::sweep::next_size;
 use crate::talk::broadcast;
-use crate::{GlobalClock, Procedure, Rule, memory};
+use crate::{GlobalClock, Procedure, Rule};
 
 /// What is measured next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

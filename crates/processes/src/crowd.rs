@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use laneway_core::talk::broadcast_value;
+use laneway_core::encode::Encode;
+use laneway_core::talk::{broadcast_value, gather};
 use laneway_core::{Comm, CommError};
 
-use crate::cores::Cores;
-use crate::talk::{broadcast, gather};
+use crate::GrantedCores;
 
 /// A host on which more ranks run than cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,9 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
         return Ok(None);
     }
     let hosts = comm.hosts()?;
-    let all = share(comm, &Cores::here())?;
+    let all = gather(comm, &GrantedCores::here().to_bytes())?;
+    let all: Vec<GrantedCores> =
+        all.iter().filter_map(|bytes| GrantedCores::decode(&mut &bytes[..])).collect();
     // Rank 0 has found it, and the others hear of it.
     let worst = most_crowded(&hosts, &all);
     let known = worst.map_or((0, 0, 0, 0), |(place, crowd)| {
@@ -58,41 +60,6 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
     let (place, ranks, cores, others) = broadcast_value(comm, &known)?;
     let host = hosts.get(place as usize).cloned().unwrap_or_default();
     Ok((ranks > 0).then_some(Crowd { host, ranks, cores, others }))
-}
-
-/// Collective: the cores of every rank, on rank 0; nothing elsewhere.
-fn share(comm: &dyn Comm, own: &Cores) -> Result<Vec<Cores>, CommError> {
-    let highest = own.allowed.last().map_or(0.0, |&core| f64::from(core));
-    let all = gather(comm, &[highest])?;
-    let mut highest = [all.into_iter().fold(0.0, f64::max)];
-    broadcast(comm, &mut highest)?;
-    let numbers = pack(own, highest[0] as u32);
-    let all = gather(comm, &numbers)?;
-    Ok(all.chunks(numbers.len()).map(unpack).collect())
-}
-
-/// Cores to a number: a whole one below 2^53 is exact.
-const BITS: u32 = 48;
-
-/// The quota, 0 where there is none, and a bit for each core up to the highest.
-fn pack(cores: &Cores, highest: u32) -> Vec<f64> {
-    let mut words = vec![0u64; (highest / BITS + 1) as usize];
-    for &core in cores.allowed.iter().filter(|core| **core <= highest) {
-        words[(core / BITS) as usize] |= 1 << (core % BITS);
-    }
-    let quota = f64::from(cores.quota.unwrap_or(0));
-    std::iter::once(quota).chain(words.into_iter().map(|word| word as f64)).collect()
-}
-
-fn unpack(numbers: &[f64]) -> Cores {
-    let (quota, words) =
-        numbers.split_first().map_or((0, &[][..]), |(q, words)| (*q as u32, words));
-    let is_set = |core: &u32| {
-        let word = words.get((core / BITS) as usize).copied().unwrap_or(0.0) as u64;
-        word & (1 << (core % BITS)) != 0
-    };
-    let allowed = (0..words.len() as u32 * BITS).filter(is_set).collect();
-    Cores { allowed, quota: Some(quota).filter(|quota| *quota > 0) }
 }
 
 /// What the ranks of one host have.
@@ -122,7 +89,7 @@ impl Host {
 
 /// The host with the most ranks to a core, of equals that of the lowest rank, and that rank; none
 /// where each rank has a core. Both lists have an entry for each rank.
-fn most_crowded(hosts: &[String], cores: &[Cores]) -> Option<(usize, Crowd)> {
+fn most_crowded(hosts: &[String], cores: &[GrantedCores]) -> Option<(usize, Crowd)> {
     let mut all: BTreeMap<&str, Host> = BTreeMap::new();
     for (place, (name, cores)) in hosts.iter().zip(cores).enumerate() {
         let host = all.entry(name).or_insert_with(|| Host { place, ..Host::default() });
@@ -148,12 +115,12 @@ fn most_crowded(hosts: &[String], cores: &[Cores]) -> Option<(usize, Crowd)> {
 mod tests {
     use super::*;
 
-    fn cores(allowed: &[u32], quota: Option<u32>) -> Cores {
-        Cores { allowed: allowed.to_vec(), quota }
+    fn cores(allowed: &[u32], quota: Option<u32>) -> GrantedCores {
+        GrantedCores { allowed: allowed.to_vec(), quota }
     }
 
-    fn found(ranks: &[(&str, Cores)]) -> Option<Crowd> {
-        let (hosts, cores): (Vec<String>, Vec<Cores>) =
+    fn found(ranks: &[(&str, GrantedCores)]) -> Option<Crowd> {
+        let (hosts, cores): (Vec<String>, Vec<GrantedCores>) =
             ranks.iter().map(|(host, cores)| (host.to_string(), cores.clone())).unzip();
         most_crowded(&hosts, &cores).map(|(_, crowd)| crowd)
     }
@@ -193,14 +160,6 @@ mod tests {
         assert_eq!(found(&two), crowd("narrow", 4, 2, 0));
         let three = [two, ranks("full", 3, &[5])].concat();
         assert_eq!(found(&three), crowd("full", 3, 1, 1));
-    }
-
-    #[test]
-    fn cores_travel_as_numbers() {
-        for own in [cores(&[0], None), cores(&[47, 48, 95], Some(3)), cores(&[1023], None)] {
-            assert_eq!(unpack(&pack(&own, 1023)), own);
-        }
-        assert_eq!(pack(&cores(&[0, 1], None), 1), [0.0, 3.0]);
     }
 
     #[test]
