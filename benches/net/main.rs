@@ -20,8 +20,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laneway_benches::{Spread, ratio};
+use laneway_connections::{
+    ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What,
+};
 use laneway_lab::{LabName, Plan, address, connect, read_plan, within};
-use laneway_net::{ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What};
 use laneway_path::{Event, MigrationState};
 
 const LAB: &str = "bench-net";

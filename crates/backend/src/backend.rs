@@ -142,7 +142,7 @@ fn similar(name: &str) -> Option<String> {
 
 /// Whether this process was started as a rank by laneway itself.
 pub fn is_rank() -> bool {
-    laneway_local::is_rank() || laneway_ranks::is_rank()
+    laneway_local::is_rank() || laneway_net::is_rank()
 }
 
 impl Backend {
@@ -218,7 +218,7 @@ impl Backend {
         if let Some(comm) = laneway_local::attach()? {
             return Ok(self.perform(&comm, part));
         }
-        if let Some(comm) = laneway_ranks::attach()? {
+        if let Some(comm) = laneway_net::attach()? {
             return Ok(self.perform_apart(&comm, part));
         }
         if !matches!(self.kind, Kind::Local(_)) {

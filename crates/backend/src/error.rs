@@ -6,7 +6,7 @@ use laneway_core::units::counted;
 use laneway_core::{CommError, Rank};
 use laneway_local::{LocalError, MOST_RANKS};
 use laneway_mpi::MpiError;
-use laneway_ranks::RanksError;
+use laneway_net::RanksError;
 use laneway_sim::SimError;
 use laneway_sim::platform::PlatformError;
 

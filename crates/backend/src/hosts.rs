@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use laneway_core::node_list;
-use laneway_ranks::{Host, Launch, MOST_RANKS, RanksError, Starter, parse_hosts, read_hostfile};
+use laneway_net::{Host, Launch, MOST_RANKS, RanksError, Starter, parse_hosts, read_hostfile};
 
 use crate::error::{Alone, BackendError};
 

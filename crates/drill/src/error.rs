@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use laneway_connections::NetError;
 use laneway_lab::LabError;
-use laneway_net::NetError;
 
 /// Why a drill could not be done. Traffic that suffers is not an error: see [`crate::Verdict`].
 #[derive(Debug)]

@@ -147,8 +147,8 @@ impl Verdict {
 
 #[cfg(test)]
 mod tests {
+    use laneway_connections::drill::{Checked, Outcome, Served, Trace};
     use laneway_core::Value;
-    use laneway_net::drill::{Checked, Outcome, Served, Trace};
 
     use super::*;
 

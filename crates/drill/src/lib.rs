@@ -4,7 +4,7 @@
 //! crate `laneway`.
 //!
 //! It must never know arguments, words of a command or exit codes, and nothing of collectives:
-//! traffic is that of [`laneway_net::drill`], hosts and faults are those of [`laneway_lab`]. Begin
+//! traffic is that of [`laneway_connections::drill`], hosts and faults are those of [`laneway_lab`]. Begin
 //! with [`Stage`], which is the two hosts, then [`Round`], which is one experiment on them, and
 //! [`judge()`], which makes figures of what was seen. [`observe`] is for traffic with another
 //! machine, where the paths are broken by other means.
@@ -54,6 +54,6 @@ mod stage;
 pub use error::DrillError;
 pub use judge::{Verdict, judge};
 pub use kinds::{FaultStep, Kind};
-pub use laneway_net::drill::Load;
+pub use laneway_connections::drill::Load;
 pub use remote::{Observed, observe};
 pub use stage::{Round, Seen, Stage, StageOptions, Struck};

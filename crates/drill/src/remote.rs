@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laneway_connections::drill::{Client, Load, Outcome, State};
+use laneway_connections::{Endpoint, NetError, now};
 use laneway_core::Row;
-use laneway_net::drill::{Client, Load, Outcome, State};
-use laneway_net::{Endpoint, NetError, now};
 
 /// Between two looks at traffic that runs.
 const LOOKS: Duration = Duration::from_millis(20);
@@ -19,21 +19,21 @@ pub struct Observed {
     pub bytes: usize,
     /// Messages and what became of them.
     pub outcome: Outcome,
-    /// When traffic began, in nanoseconds of [`laneway_net::now`].
+    /// When traffic began, in nanoseconds of [`laneway_connections::now`].
     pub begun: u64,
     /// When it ended.
     pub ended: u64,
 }
 
-/// Sends messages to a server (`laneway_net::drill::serve`) at its addresses, and takes them back.
+/// Sends messages to a server (`laneway_connections::drill::serve`) at its addresses, and takes them back.
 /// It goes on as long as `goes_on` says so, which is asked every 20 ms.
 ///
 /// ```
 /// use std::time::Duration;
 ///
 /// use laneway_drill::{Load, observe};
-/// use laneway_net::drill::{State, serve};
-/// use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
+/// use laneway_connections::drill::{State, serve};
+/// use laneway_connections::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
 ///
 /// fn open(accepts: bool) -> Result<Endpoint, NetError> {
 ///     let paths = vec![LocalPath::at(([127, 0, 0, 1], 0).into())];

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laneway_connections::drill::{Client, Load, Outcome, Served, State, serve};
+use laneway_connections::{Endpoint, LocalPath, Options, Secret, Setup};
 use laneway_lab::{
     Guard, LabName, Options as LabOptions, Plan, address, carry_out, management_address, monotonic,
     open, parse_fault, up, within,
 };
-use laneway_net::drill::{Client, Load, Outcome, Served, State, serve};
-use laneway_net::{Endpoint, LocalPath, Options, Secret, Setup};
 use laneway_path::FailBack;
 use laneway_sim::platform::{Platform, parse_rate};
 use laneway_stats::SplitMix64;

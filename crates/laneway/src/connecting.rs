@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use laneway_connections::{
+    ConnectionId, Endpoint, LocalPath, Options, Secret, Service, Setup, What,
+};
 use laneway_core::{Comm, Rank, Tag, USER_TAGS};
-use laneway_net::{ConnectionId, Endpoint, LocalPath, Options, Secret, Service, Setup, What};
 use laneway_path::{Event, PathId};
 
 use crate::error::{Error, Result};

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use laneway_connections::NetError;
 use laneway_core::CommError;
 use laneway_local::LocalError;
 use laneway_measure::pairs::SurveyError;
 use laneway_model::ModelError;
 use laneway_mpi::MpiError;
-use laneway_net::NetError;
-use laneway_ranks::RanksError;
+use laneway_net::RanksError;
 use laneway_report::ReadError;
 use laneway_sim::SimError;
 use laneway_sim::platform::PlatformError;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use laneway_local::Transport;
+use laneway_net::Starter;
 use laneway_processes::{Cores, Program};
-use laneway_ranks::Starter;
 
 use crate::error::{Error, Result};
 use crate::world::is_rank;
@@ -119,9 +119,9 @@ impl Launch {
             let launch = laneway_local::Launch { ranks, transport, limit: Some(limit) };
             return Ok(launch.run_program(&self.program)?);
         };
-        let hosts = laneway_ranks::parse_hosts(hosts)?;
+        let hosts = laneway_net::parse_hosts(hosts)?;
         let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.slots));
-        let launch = laneway_ranks::Launch {
+        let launch = laneway_net::Launch {
             ranks: self.ranks.unwrap_or(slots),
             hosts,
             devices: self.devices.clone(),

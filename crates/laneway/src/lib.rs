@@ -82,6 +82,7 @@ pub use world::{Backend, World, is_rank, join};
 pub use laneway_coll::{
     Algorithm, Fault as ScheduleFault, Parameter, Params, Proof, Refusal, algorithms, find,
 };
+pub use laneway_connections::{LocalPath, NetError, Secret, Setup};
 pub use laneway_core::{
     Blocks, Buffers, Clock, Collective, Combine, Comm, CommError, DataType, Exec, Message,
     Placement, Queue, Rank, ReduceOp, Reduction, Round, Row, Schedule, Shape, Span, Step, Tag,
@@ -93,9 +94,8 @@ pub use laneway_measure::repeat::Aim;
 pub use laneway_measure::{Method, Point, Procedure, Rule};
 pub use laneway_model::{Fitted, Model, ModelError, ModelKind, Range, Request};
 pub use laneway_mpi::MpiError;
-pub use laneway_net::{LocalPath, NetError, Secret, Setup};
+pub use laneway_net::{RanksError, Starter};
 pub use laneway_path::{AckTimeout, Event, PathId, Policy};
-pub use laneway_ranks::{RanksError, Starter};
 pub use laneway_report::compare::{Comparison, Rule as CompareRule, Verdict, compare};
 pub use laneway_report::{ReadError, Run, read as read_run};
 pub use laneway_sim::platform::{Platform, PlatformError};

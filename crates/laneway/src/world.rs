@@ -51,7 +51,7 @@ pub fn is_rank() -> bool {
 }
 
 pub(crate) fn is_launched() -> bool {
-    laneway_local::is_rank() || laneway_ranks::is_rank()
+    laneway_local::is_rank() || laneway_net::is_rank()
 }
 
 /// Connects this process with the other ranks of the run. Once in a process, before it has printed
@@ -76,7 +76,7 @@ fn connect(backend: &Backend) -> Result<Box<dyn Comm>> {
         if let Some(comm) = laneway_local::attach()? {
             return Ok(Box::new(comm));
         }
-        if let Some(comm) = laneway_ranks::attach()? {
+        if let Some(comm) = laneway_net::attach()? {
             return Ok(Box::new(comm));
         }
         laneway_mpi::refuse_unjoined_task()?;

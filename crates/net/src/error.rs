@@ -1,108 +1,173 @@
-//! What can go wrong between connections and the system.
+//! Why ranks could not be started, connected or brought to their end, and what is known of the
+//! cause.
 
 use std::fmt;
-use std::io;
-use std::net::IpAddr;
 
-use laneway_path::Refusal;
+use laneway_core::Rank;
 
-/// Why something could not be done, in a message that says what its fields are; what was there
-/// before goes on.
-#[allow(missing_docs)]
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Every rank has connections to all others.
+pub const MOST_RANKS: u32 = 1024;
+
+/// How the process of a rank ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NetError {
-    /// A call to the system failed.
-    System { what: String, why: String },
-    /// No port of a range is free at an address.
-    NoPort { address: IpAddr, first: u16, last: u16 },
-    /// A connection has 1 to 8 paths.
-    Paths { count: usize },
-    /// Something that names no path, or one that is named already.
-    PathName { text: String, why: String },
-    /// Only loopback addresses are served without a secret.
-    NoSecret { address: IpAddr },
-    /// A secret of too few bytes.
-    ShortSecret { bytes: usize },
-    /// The secret's file cannot be read.
-    SecretFile { path: String, why: String },
-    /// Other users can read the secret, or own it.
-    OpenSecret { path: String, mode: u32, own: bool },
-    /// The peer did not answer in time, or does not know the secret.
-    NoAnswer { peer: String, seconds: u64 },
-    /// There is no such connection, or not any more.
-    UnknownConnection { number: u32 },
-    /// All numbers of connections are in use.
-    TooManyConnections,
-    /// The folder of control sockets cannot be used.
-    ControlFolder { folder: String, why: String },
-    /// A process does not answer at its control socket.
-    NoControl { pid: u32, why: String },
-    /// A process refuses what was asked at its control socket.
-    ControlRefused { pid: u32, why: String },
-    /// A device of libibverbs cannot be used, or not so.
-    Device { why: String },
-    /// An address of a peer that cannot be one, or not one for this connection.
-    Peer { why: &'static str },
-    /// A message is longer than the device carries.
-    Message { bytes: usize, most: usize },
-    /// The connection refused, and goes on as before.
-    Refused(Refusal),
+pub enum Death {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
 }
 
-impl NetError {
-    pub(crate) fn system(what: impl Into<String>, error: io::Error) -> NetError {
-        NetError::System { what: what.into(), why: error.to_string() }
-    }
-}
-
-impl From<Refusal> for NetError {
-    fn from(refusal: Refusal) -> NetError {
-        NetError::Refused(refusal)
-    }
-}
-
-impl fmt::Display for NetError {
+impl fmt::Display for Death {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NetError::System { what, why } => write!(f, "{what}: {why}"),
-            NetError::NoPort { address, first, last } => {
-                write!(f, "no port from {first} to {last} is free at {address}")
-            }
-            NetError::Paths { count } => write!(f, "{count} paths; 1 to 8 are possible"),
-            NetError::PathName { text, why } => write!(f, "`{text}` cannot be a path: {why}"),
-            NetError::NoSecret { address } => {
-                write!(f, "without a secret only loopback addresses are served, not {address}")
-            }
-            NetError::ShortSecret { bytes } => {
-                let least = crate::driver::secret::LEAST_BYTES;
-                write!(f, "a secret of {bytes} bytes; it needs {least} at least")
-            }
-            NetError::SecretFile { path, why } => write!(f, "the secret's file {path}: {why}"),
-            NetError::OpenSecret { path, own: false, .. } => {
-                write!(f, "the secret's file {path} belongs to another user")
-            }
-            NetError::OpenSecret { path, mode, .. } => {
-                write!(f, "others can read the secret's file {path}: mode {mode:03o}, not 600")
-            }
-            NetError::NoAnswer { peer, seconds } => {
-                write!(f, "{peer} did not answer within {seconds} s, or has another secret")
-            }
-            NetError::UnknownConnection { number } => write!(f, "no connection {number}"),
-            NetError::TooManyConnections => write!(f, "too many connections"),
-            NetError::ControlFolder { folder, why } => {
-                write!(f, "the folder of control sockets {folder}: {why}")
-            }
-            NetError::NoControl { pid, why } => write!(f, "process {pid} does not answer: {why}"),
-            NetError::ControlRefused { pid, why } => write!(f, "process {pid} refuses: {why}"),
-            NetError::Device { why } => f.write_str(why),
-            NetError::Peer { why } => write!(f, "the peer's address: {why}"),
-            NetError::Message { bytes, most } => {
-                write!(f, "a message of {bytes} bytes; the device carries {most} at most")
-            }
-            NetError::Refused(refusal) => write!(f, "{refusal}"),
+        match *self {
+            Death::Code(code) => write!(f, "exited with code {code}"),
+            Death::Signal(libc::SIGKILL) => write!(f, "killed by signal 9 (SIGKILL)"),
+            Death::Signal(signal) => write!(f, "killed by signal {signal}"),
         }
     }
 }
 
-impl std::error::Error for NetError {}
+/// Why a run could not begin or go on; the message of an error says what its fields are.
+#[allow(missing_docs)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RanksError {
+    /// A number of ranks that cannot be served.
+    Ranks { asked: u32 },
+    /// A number of connections a pair that cannot be.
+    Connections { asked: usize },
+    /// One connection, or one path, cannot be spread.
+    Spread { what: String },
+    /// A text that is not a list of hosts.
+    Hosts { text: String, why: String },
+    /// The file of hosts holds something else.
+    Hostfile { file: String, why: String },
+    /// A file of hosts cannot be read.
+    HostfileUnread { file: String, why: String },
+    /// More ranks than the hosts have slots.
+    Slots { asked: u32, slots: u32 },
+    /// The process that should become a rank could not be started.
+    Spawn { rank: Rank, program: String, error: String },
+    /// The process of a rank ended before it was one.
+    NotStarted { rank: Rank, host: String, how: Death },
+    /// A rank is there and says why it cannot take part.
+    Refused { rank: Rank, host: String, error: Box<RanksError> },
+    /// A rank did not come as far as this in time.
+    Late { rank: Rank, host: String, seconds: u64, what: &'static str },
+    /// The hosts have no networks in common, in the same order.
+    Networks { one: (String, String), other: (String, String) },
+    /// Two hosts have one and the same address.
+    SameAddress { address: String, hosts: [String; 2] },
+    /// A rank died, and took the run with it.
+    RankDied { rank: Rank, host: String, how: Death },
+    /// The launcher said something that this version does not understand.
+    Launcher { what: String },
+    /// An interface that is to be a path and cannot be.
+    Device { device: String, why: String },
+    /// A rank did not answer over any path.
+    NoAnswer { rank: Rank, host: String, addresses: String, seconds: u64 },
+    /// The operating system said no.
+    System { what: String, error: String },
+}
+
+impl RanksError {
+    pub(crate) fn system(what: impl Into<String>, error: impl fmt::Display) -> RanksError {
+        RanksError::System { what: what.into(), error: error.to_string() }
+    }
+
+    /// The cause, as far as it is known; the message says what failed.
+    pub fn cause(&self) -> String {
+        match self {
+            RanksError::Ranks { .. } => "every rank has a connection to each of the others".into(),
+            RanksError::Connections { .. } => {
+                "messages use them in turn, and a few are sufficient".into()
+            }
+            RanksError::Spread { .. } => {
+                "the connections of a pair start on different paths".into()
+            }
+            RanksError::Hosts { why, .. }
+            | RanksError::Hostfile { why, .. }
+            | RanksError::HostfileUnread { why, .. }
+            | RanksError::Device { why, .. } => why.clone(),
+            RanksError::Slots { slots, .. } => format!("the hosts have slots for {slots} ranks"),
+            RanksError::Spawn { error, .. } | RanksError::System { error, .. } => error.clone(),
+            RanksError::NotStarted { .. } => {
+                "the error of its shell, or of the program that starts it, is printed above".into()
+            }
+            RanksError::Refused { error, .. } => error.cause(),
+            RanksError::Late { .. } => {
+                "the host does not answer, asks for a password, or is overloaded".into()
+            }
+            RanksError::Networks { one, other } => {
+                format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1)
+            }
+            RanksError::SameAddress { .. } => {
+                "a container bridge, or a misconfigured interface: it reaches no other host".into()
+            }
+            RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => {
+                "the process was killed, possibly by the kernel's out-of-memory killer".into()
+            }
+            RanksError::RankDied { .. } => {
+                "the rank ended before the others did; its own error, if any, is printed above"
+                    .into()
+            }
+            RanksError::Launcher { .. } => {
+                "the launcher is another version of this program, or no launcher".into()
+            }
+            RanksError::NoAnswer { addresses, .. } => {
+                format!("nothing came back from {addresses}: a firewall, or no route to it")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RanksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RanksError::Ranks { asked } => {
+                write!(f, "{asked} ranks; 1 to {MOST_RANKS} are possible")
+            }
+            RanksError::Connections { asked } => {
+                let most = crate::MOST_CONNECTIONS;
+                write!(f, "{asked} connections per pair of ranks; 1 to {most} are possible")
+            }
+            RanksError::Spread { what } => write!(f, "{what} cannot be spread over paths"),
+            RanksError::Hosts { text, .. } => write!(f, "`{text}` is not a list of hosts"),
+            RanksError::Hostfile { file, .. } => write!(f, "the hostfile {file} cannot be used"),
+            RanksError::HostfileUnread { file, .. } => {
+                write!(f, "the hostfile {file} cannot be read")
+            }
+            RanksError::Slots { asked, .. } => write!(f, "no room for {asked} ranks"),
+            RanksError::Spawn { rank, program, .. } => {
+                write!(f, "rank {rank} could not be started by {program}")
+            }
+            RanksError::NotStarted { rank, host, how } => {
+                write!(f, "rank {rank} could not be started on {host}: {how}")
+            }
+            RanksError::Refused { rank, host, error } => {
+                write!(f, "rank {rank} on {host}: {error}")
+            }
+            RanksError::Late { rank, host, seconds, what } => {
+                write!(f, "rank {rank} on {host} did not {what} within {seconds} s")
+            }
+            RanksError::Networks { .. } => {
+                write!(f, "it is ambiguous which interfaces connect the hosts")
+            }
+            RanksError::SameAddress { address, hosts: [one, other] } => {
+                write!(f, "{one} and {other} both have the address {address}")
+            }
+            RanksError::RankDied { rank, host, how } => {
+                write!(f, "rank {rank} on {host} died: {how}")
+            }
+            RanksError::Launcher { what } => write!(f, "the launcher's {what} is invalid"),
+            RanksError::Device { device, .. } => write!(f, "{device} cannot be a path"),
+            RanksError::NoAnswer { rank, host, seconds, .. } => {
+                write!(f, "rank {rank} on {host} did not answer within {seconds} s")
+            }
+            RanksError::System { what, .. } => write!(f, "cannot {what}"),
+        }
+    }
+}
+
+impl std::error::Error for RanksError {}

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use laneway_connections::NetError;
 use laneway_drill::DrillError;
-use laneway_net::NetError;
 
 /// Why an experiment gave no figures. A claim that does not hold is not an error: see
 /// [`crate::Judgement`].

@@ -40,7 +40,7 @@ const NOTES: &[&str] = &[
      every packet passes two virtual cards and a switch of the kernel, at 10 Gbit/s; over loopback \
      paths are two addresses, and the endpoint is informed of a fault as by its device. The paper \
      measured InfiniBand cards of 2004, so that times compare in their shape alone.",
-    "note: a queue pair is a connection of laneway-net. The driver of an endpoint takes \
+    "note: a queue pair is a connection of laneway-connections. The driver of an endpoint takes \
      its events, too: what the paper gives to its asynchronous thread is done between messages.",
     "note: the figures are drawings without numbers: what the text says of them is what is \
      compared.",

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use laneway_net::{ConnectionId, NetError, What};
+use laneway_connections::{ConnectionId, NetError, What};
 
 use super::Paths;
 use super::held::{Held, Receive, find, refuse_in_callback};

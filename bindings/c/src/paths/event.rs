@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use laneway_net::{Notice, What};
+use laneway_connections::{Notice, What};
 use laneway_path::{Cause, Event as PathEvent, PathId, Why};
 
 use super::*;

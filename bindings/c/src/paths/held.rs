@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use laneway_net::{ConnectionId, Endpoint, Notice, Service, What};
+use laneway_connections::{ConnectionId, Endpoint, Notice, Service, What};
 use laneway_path::Event as PathEvent;
 
 use super::refused::{closed, in_callback};

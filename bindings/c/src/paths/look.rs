@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use laneway_net::{ConnectionId, Dropped, Endpoint};
+use laneway_connections::{ConnectionId, Dropped, Endpoint};
 use laneway_path::{Connection, Counters, MigrationState, PathId, QpState};
 
 use super::event::number;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use laneway_net::{ConnectionId, Endpoint, NetError};
+use laneway_connections::{ConnectionId, Endpoint, NetError};
 use laneway_path::{PathId, Refusal};
 
 use super::held::find;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Mutex;
 
-use laneway_net::{Endpoint, Notice, Options, Secret, Service};
+use laneway_connections::{Endpoint, Notice, Options, Secret, Service};
 
 use super::held::{Data, Driver, call_back, find, handle, insert, refuse_in_callback, remove};
 use super::setup::read_setup;
@@ -136,7 +136,7 @@ unsafe fn opened_with(options: &PathsOptions) -> Result<Options, Coded> {
 
 /// # Safety
 /// The texts are C strings, or NULL.
-unsafe fn local(path: &LocalPath) -> Result<laneway_net::LocalPath, Failure> {
+unsafe fn local(path: &LocalPath) -> Result<laneway_connections::LocalPath, Failure> {
     // SAFETY: as the caller promises.
     let (address, device) = unsafe {
         let device = (!path.device.is_null()).then(|| word(path.device, "device")).transpose()?;
@@ -162,7 +162,7 @@ unsafe fn local(path: &LocalPath) -> Result<laneway_net::LocalPath, Failure> {
         let try_this = format!("0, or {LEAST_MTU} to {MOST_MTU}");
         return Err(refused("invalid packet size", format!("mtu is {mtu}"), &try_this));
     }
-    Ok(laneway_net::LocalPath {
+    Ok(laneway_connections::LocalPath {
         address: SocketAddr::new(ip, first),
         last_port: last.max(first),
         device: device.map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use laneway_net::NetError;
+use laneway_connections::NetError;
 use laneway_path::Refusal;
 
 use crate::failure::{Exit, Failure};

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use laneway_net::Setup;
+use laneway_connections::Setup;
 use laneway_path::{
     AckTimeout, FailBack, NotReadyTimer, OnArmed, OnMigrated, PathId, Policy, Retries,
 };

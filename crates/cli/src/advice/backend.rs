@@ -2,7 +2,7 @@
 
 use laneway_backend::BackendError;
 use laneway_local::LocalError;
-use laneway_ranks::RanksError;
+use laneway_net::RanksError;
 
 use super::{Advised, platform};
 use crate::failure::Exit;
@@ -121,7 +121,7 @@ impl Advised for RanksError {
 
     fn advice(&self) -> String {
         match self {
-            RanksError::Ranks { .. } => format!("1 to {} ranks", laneway_ranks::MOST_RANKS),
+            RanksError::Ranks { .. } => format!("1 to {} ranks", laneway_net::MOST_RANKS),
             RanksError::Connections { .. } => "1 to 4 connections".into(),
             RanksError::Spread { .. } => {
                 "two connections or more, and two paths such as eth0,eth1".into()
@@ -149,7 +149,7 @@ impl Advised for RanksError {
             RanksError::SameAddress { .. } => {
                 "paths such as eth0,eth1: devices that reach the other hosts".into()
             }
-            RanksError::RankDied { how: laneway_ranks::Death::Signal(libc::SIGKILL), .. } => {
+            RanksError::RankDied { how: laneway_net::Death::Signal(libc::SIGKILL), .. } => {
                 "fewer ranks or smaller messages; `dmesg` shows out-of-memory kills".into()
             }
             RanksError::RankDied { .. } => {

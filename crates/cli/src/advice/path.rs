@@ -1,9 +1,9 @@
 //! Advice on connections, their paths, the processes that have them, and drills.
 
+use laneway_connections::reach::{PeerPath, ReachError};
+use laneway_connections::watch::DrainError;
+use laneway_connections::{NetError, control};
 use laneway_drill::DrillError;
-use laneway_net::reach::{PeerPath, ReachError};
-use laneway_net::watch::DrainError;
-use laneway_net::{NetError, control};
 use laneway_papers::PaperError;
 
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 //! hand, and give it back.
 
 use clap::{Arg, ArgMatches, Command};
+use laneway_connections::watch;
 use laneway_core::{Document, Row};
-use laneway_net::watch;
 
 use super::processes::{pid, pid_arg};
 use crate::advice::path::undrained;

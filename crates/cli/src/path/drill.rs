@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use laneway_connections::reach::PeerPath;
 use laneway_core::{Document, Row};
 use laneway_drill::{Kind, Load, Observed, Round, Stage, StageOptions, judge, observe};
-use laneway_net::reach::PeerPath;
 use laneway_sim::platform::parse_time;
 use laneway_stats::SplitMix64;
 

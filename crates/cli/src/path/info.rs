@@ -4,10 +4,10 @@
 use std::net::IpAddr;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use laneway_connections::PathName;
+use laneway_connections::survey::{Survey, SurveyError};
 use laneway_core::error::nearest;
 use laneway_core::{Document, Row};
-use laneway_net::PathName;
-use laneway_net::survey::{Survey, SurveyError};
 
 use super::reach;
 use crate::failure::{Exit, Failure};

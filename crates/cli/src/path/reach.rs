@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, value_parser};
-use laneway_net::reach::{self, PORT, PeerPath};
-use laneway_net::{Endpoint, LocalPath, Options, PathName, Secret, Setup};
+use laneway_connections::reach::{self, PORT, PeerPath};
+use laneway_connections::{Endpoint, LocalPath, Options, PathName, Secret, Setup};
 
 pub use crate::advice::path::failure;
 use crate::advice::path::unreached;

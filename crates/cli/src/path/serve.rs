@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
+use laneway_connections::drill::{State, serve};
 use laneway_core::units::counted;
 use laneway_core::{Document, Row};
-use laneway_net::drill::{State, serve};
 
 use super::reach;
 use crate::failure::{Exit, Failure};

@@ -5,7 +5,7 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_backend::{HostSource, Network};
-use laneway_ranks::{MOST_CONNECTIONS, Starter};
+use laneway_net::{MOST_CONNECTIONS, Starter};
 
 use crate::failure::Failure;
 

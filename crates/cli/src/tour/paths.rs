@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use laneway_net::{ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What};
+use laneway_connections::{
+    ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What,
+};
 use laneway_path::{Event, MigrationState, PathId};
 
 use super::say;

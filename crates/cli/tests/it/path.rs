@@ -4,8 +4,8 @@
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use laneway_connections::{Endpoint, LocalPath, NetError, Notice, Options, Secret, Setup, What};
 use laneway_needs::{Need, program};
-use laneway_net::{Endpoint, LocalPath, NetError, Notice, Options, Secret, Setup, What};
 use laneway_path::Event;
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use laneway_connections::{Endpoint, LocalPath, Options, Secret, Setup};
 use laneway_drill::{Stage, StageOptions};
-use laneway_net::{Endpoint, LocalPath, Options, Secret, Setup};
 use laneway_path::PathId;
 
 use crate::error::PaperError;

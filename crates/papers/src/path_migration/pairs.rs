@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use laneway_net::{ConnectionId, Endpoint, NetError, Setup, What, now};
+use laneway_connections::{ConnectionId, Endpoint, NetError, Setup, What, now};
 use laneway_path::{Bundle, Event, MigrationState, OnArmed, OnMigrated, PathId, Policy};
 
 use super::hosts::Hosts;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_connections::watch::{Rows, Snapshot, Sums, metrics, snapshot};
 use laneway_core::{Document, Row};
 use laneway_draw::Format;
-use laneway_net::watch::{Rows, Snapshot, Sums, metrics, snapshot};
 use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
@@ -31,7 +31,7 @@ pub fn command() -> Command {
         .after_help(
             "Lists every program of this user on this machine whose connections have several \
              paths (`path serve`, `path drill`, ranks of `--backend net`, programs with a \
-             `Service` of laneway-net), until Ctrl-C. For each path: whether it has a carrier, \
+             `Service` of laneway-connections), until Ctrl-C. For each path: whether it has a carrier, \
              whether it is drained, the connections that use it, and its traffic. For each \
              connection: the state of its queue pair and of its migration (ARMED: the alternate \
              path can take over), waiting messages, migrations, retransmitted packets and the \
