@@ -5,23 +5,32 @@
 //! rank, which may have an error of its own, prints a line that begins with its number.
 
 use std::io::Write;
+use std::time::Duration;
 
 use crate::failure::{Exit, Failure};
 use crate::output;
 
+/// How long a rank stays after its report: launchers end all ranks as soon as one has left with a
+/// failure, and some drop what they have not yet passed on.
+const UNTIL_PASSED_ON: Duration = Duration::from_millis(500);
+
 /// Shows a failure of a process that may be a rank. All ranks have the same command line: rank 0
 /// alone reports what is wrong with it.
 pub fn show(failure: Failure) -> Exit {
-    match laneway_mpi::launched_rank().filter(|rank| *rank > 0) {
-        None => output::show(&failure),
-        Some(_) if failure.exit() == Exit::Usage => failure.exit(),
+    match laneway_mpi::launched_rank() {
+        None => return output::show(&failure),
+        Some(0) => {
+            output::show(&failure);
+        }
+        Some(_) if failure.exit() == Exit::Usage => return failure.exit(),
         Some(rank) => {
             // At once, so that what other ranks print does not come between.
             let line = format!("{}\n", line(rank, &failure));
             let _ = std::io::stderr().lock().write_all(line.as_bytes());
-            failure.exit()
         }
     }
+    std::thread::sleep(UNTIL_PASSED_ON);
+    failure.exit()
 }
 
 /// A failure in one line, with the rank that has it.

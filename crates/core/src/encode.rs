@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_out_of_range_is_no_value() {
+    fn cut_bytes_and_values_out_of_range_are_refused() {
         let bytes = report().to_bytes();
         for length in 0..bytes.len() {
             assert_eq!(Report::decode(&mut &bytes[..length]), None, "{length} bytes");

@@ -229,7 +229,8 @@ impl Placement {
         parents
     }
 
-    /// Whether this number of bytes takes less time on most ways between sites than the latencies there.
+    /// Whether this number of bytes takes less time on most ways between sites than the latencies
+    /// there.
     pub fn is_short(&self, bytes: u64) -> bool {
         let sites = || 0..self.sites();
         let pairs = sites().flat_map(|from| sites().map(move |to| (from, to)));

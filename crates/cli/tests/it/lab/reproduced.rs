@@ -49,7 +49,7 @@ fn figure(document: &Value, what: &str) -> f64 {
 }
 
 #[test]
-fn the_papers_experiment_runs_with_real_mpi_and_agrees_with_the_simulator() {
+fn long_the_papers_experiment_runs_with_real_mpi_and_agrees_with_the_simulator() {
     if !has_mpi() {
         return;
     }
