@@ -4,8 +4,8 @@
 //! crate `laneway`.
 //!
 //! It must never know arguments, words of a command or exit codes, and nothing of collectives:
-//! traffic is that of [`laneway_connections::drill`], hosts and faults are those of [`laneway_lab`]. Begin
-//! with [`Stage`], which is the two hosts, then [`Round`], which is one experiment on them, and
+//! traffic is that of [`laneway_connections::drill`], hosts and faults are those of [`laneway_lab`].
+//! Begin with [`Stage`], which is the two hosts, then [`Round`], which is one experiment on them, and
 //! [`judge()`], which makes figures of what was seen. [`observe`] is for traffic with another
 //! machine, where the paths are broken by other means.
 //!

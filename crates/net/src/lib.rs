@@ -8,7 +8,8 @@
 //!
 //! Begin reading with `launch` and `attach` (the two sides of the start, and in `words` what they
 //! say to each other), then `link` and `peer`, which make messages of the connections of
-//! `laneway-connections` a [`laneway_message::Link`]. `roster` knows where every rank is and how it ended.
+//! `laneway-connections` a [`laneway_message::Link`]. `roster` knows where every rank is and
+//! how it ended.
 //!
 //! ```
 //! let hosts = laneway_net::parse_hosts("node1,node2:4").expect("a list");

@@ -1,8 +1,8 @@
 //! What backends that start their own ranks ask of the system, each behind a safe face: the same
 //! program as one more process, signals that end a run, cores, the host's name, its clock, and
-//! random bytes. And a command of the user, for a limited time ([`shell`]), and what ranks of one host
-//! share: cores ([`crowded`]) and [`memory`]. Internal to laneway: it
-//! may change in any version, and programs use the crate `laneway`.
+//! random bytes. And a command of the user, for a limited time ([`shell`]), and what ranks of
+//! one host share: cores ([`crowded`]) and [`memory`]. Internal to laneway: it may change in any
+//! version, and programs use the crate `laneway`.
 //!
 //! It must never know a transport or a launcher's decisions: who is started, watched and ended, and
 //! what is reported of it to the user, is the backend's. Errors are those of the system.

@@ -63,8 +63,8 @@ const VERDICTS: &[(&str, &[i32])] = &[
     ("laneway topo alternates -t file:found.txt", &[1]),
 ];
 
-/// Examples are divided among this number of tests, by verb or page: those of one place may use files of
-/// each other.
+/// Examples are divided among this number of tests, by verb or page: those of one place may
+/// use files of each other.
 const SHARDS: usize = 8;
 
 /// The entry of the list of those that are not run.
