@@ -25,8 +25,8 @@ pub struct Observed {
     pub ended: u64,
 }
 
-/// Sends messages to a server (`laneway_connections::drill::serve`) at its addresses, and takes them
-/// back. It goes on as long as `goes_on` says so, which is asked every 20 ms.
+/// Sends messages to a server (`laneway_connections::drill::serve`) at its addresses, and takes
+/// them back. It goes on as long as `goes_on` says so, which is asked every 20 ms.
 ///
 /// ```
 /// use std::time::Duration;

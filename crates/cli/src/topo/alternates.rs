@@ -25,8 +25,8 @@ pub fn command() -> Command {
              ports NAME/1, NAME/2, … of an adapter. The cable and the switch of a machine with \
              one port are on every path and are not counted.\n\n\
              `from_path_bits` and `to_path_bits` are what `VerbsPath` of laneway-connections takes \
-             at either end, both paths in this order at both ends; lids are the addresses that these \
-             bits make, from --lids, the fabric's file, or `laneway topo export --as guid2lid`. \
+             at either end, both paths in this order at both ends; lids are the addresses that \
+             these bits make, from --lids, the fabric's file, or `laneway topo export --as guid2lid`. \
              The exit code is 1 if there is no alternate path, or no path at all.\n\n\
              Examples:\n  \
              laneway topo alternates -t mlfm:d=8 node0 node575\n  \

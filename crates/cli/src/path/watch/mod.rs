@@ -32,8 +32,8 @@ pub fn command() -> Command {
             "Lists every program of this user on this machine whose connections have several \
              paths (`path serve`, `path drill`, ranks of `--backend net`, programs with a \
              `Service` of laneway-connections), until Ctrl-C. For each path: whether it has a \
-             carrier, whether it is drained, the connections that use it, and its traffic. For each \
-             connection: the state of its queue pair and of its migration (ARMED: the alternate \
+             carrier, whether it is drained, the connections that use it, and its traffic. For \
+             each connection: the state of its queue pair and of its migration (ARMED: the alternate \
              path can take over), waiting messages, migrations, retransmitted packets and the \
              round trip. More than 32 connections of a program are grouped by peer or state.\n\n\
              With --prometheus the file is rewritten at every update, and nothing is printed if \
