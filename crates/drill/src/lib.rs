@@ -6,8 +6,8 @@
 //! It must never know arguments, words of a command or exit codes, and nothing of collectives:
 //! traffic is that of [`laneway_connections::drill`], hosts and faults are those of
 //! [`laneway_lab`]. Begin with [`Stage`], which is the two hosts, then [`Round`], which is one
-//! experiment on them, and [`judge()`], which makes figures of what was seen. [`observe`] is for traffic with another
-//! machine, where the paths are broken by other means.
+//! experiment on them, and [`judge()`], which makes figures of what was seen. [`observe`] is for
+//! traffic with another machine, where the paths are broken by other means.
 //!
 //! A drill needs root, as a lab does. The program itself guards the lab in a second process, which
 //! removes it whatever becomes of the first: [`laneway_lab::serve`] is called at the beginning.

@@ -26,8 +26,8 @@ pub fn command() -> Command {
              one port are on every path and are not counted.\n\n\
              `from_path_bits` and `to_path_bits` are what `VerbsPath` of laneway-connections takes \
              at either end, both paths in this order at both ends; lids are the addresses that \
-             these bits make, from --lids, the fabric's file, or `laneway topo export --as guid2lid`. \
-             The exit code is 1 if there is no alternate path, or no path at all.\n\n\
+             these bits make, from --lids, the fabric's file, or `laneway topo export --as \
+             guid2lid`. The exit code is 1 if there is no alternate path, or no path at all.\n\n\
              Examples:\n  \
              laneway topo alternates -t mlfm:d=8 node0 node575\n  \
              laneway topo alternates -t fat-tree-3:d=4 --paths 2 node0 node63 --fail link\n  \
