@@ -35,7 +35,8 @@ pub fn command() -> Command {
              carrier, whether it is drained, the connections that use it, and its traffic. For \
              each connection: the state of its queue pair and of its migration (ARMED: the \
              alternate path can take over), waiting messages, migrations, retransmitted packets \
-             and the round trip. More than 32 connections of a program are grouped by peer or state.\n\n\
+             and the round trip. More than 32 connections of a program are grouped by peer or \
+             state.\n\n\
              With --prometheus the file is rewritten at every update, and nothing is printed if \
              standard output is not a terminal. It has metrics of each process, and \
              laneway_path_host_... of all of them, with histograms of round trips and stalls. \
