@@ -12,6 +12,9 @@ const MOST_STARTS: usize = 4;
 const MOST_OF_ONE: usize = 2;
 /// A start is at most so many times as slow as the best.
 const FROM: f64 = 1.4;
+/// The same where a setting that reaches the bound is known, and one that demands less is looked
+/// for: a window alone may make the difference.
+pub(super) const FROM_MODEST: f64 = 4.0;
 /// The rest of a run may differ so much from what its first part foretells.
 const MISLEADING: f64 = 0.01;
 /// Pieces that a lane carries, or of a block, where more may help than the search has work for.
@@ -116,7 +119,7 @@ impl Search<'_, '_> {
     fn climb_modest(&mut self, found: &mut Vec<Candidate>) -> Result<(), ChoiceError> {
         let best = found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
         let mut firsts: Vec<Candidate> = Vec::new();
-        for one in found.iter().filter(|one| one.time <= FROM * best) {
+        for one in found.iter().filter(|one| one.time <= FROM_MODEST * best) {
             if firsts.iter().all(|first| first.algorithm != one.algorithm) {
                 firsts.push(one.clone());
             }

@@ -3,6 +3,7 @@
 
 use laneway_coll::Parameter;
 
+use super::climb::FROM_MODEST;
 use super::look::Entry;
 use super::{EQUAL, NEAR_ENOUGH, Search, Setting};
 use crate::choose::{Candidate, Choice, ChoiceError};
@@ -97,12 +98,14 @@ impl Search<'_, '_> {
         let best = standing.best();
         let before = standing.structures[entry.structure];
         let is_wanted = self.all && !standing.has(&entry.setting);
-        let is_behind = entry.floor > best * ROUNDING
-            || entry.estimate > SLACK * ROUNDING * best
-            || round == 2 && before > PROMISING * best;
-        // Of calls that rest on eager messages, one that needs none is wanted. Where a bound is
-        // known, each algorithm runs once: another may be as fast and demand less.
+        // Where a bound is known, each algorithm runs once: with another window it may be as fast
+        // and demand less.
         let is_first = round == 0 && self.bound.is_some();
+        let slack = if is_first { FROM_MODEST } else { SLACK };
+        let is_behind = entry.floor > best * ROUNDING
+            || entry.estimate > slack * ROUNDING * best
+            || round == 2 && before > PROMISING * best;
+        // Of calls that rest on eager messages, one that needs none is wanted.
         let rests_on_eager = self.bound.is_some() && self.all_are_eager();
         let is_reached = self.reaches_floor(best) && !rests_on_eager && !is_first;
         let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
@@ -112,7 +115,11 @@ impl Search<'_, '_> {
             }
             return Ok(());
         }
-        let limit = if is_wanted { f64::INFINITY } else { PROMISING * best };
+        let limit = match (is_wanted, is_first) {
+            (true, _) => f64::INFINITY,
+            (_, true) => FROM_MODEST * best,
+            _ => PROMISING * best,
+        };
         let mut tried = self.attempt(entry.setting, limit)?;
         let setting = entry.setting;
         if self.is_too_much && round < 2 && setting.has(Parameter::Window) {
