@@ -60,7 +60,7 @@ fn rates_of_a_small_lab_are_found() {
     rates_are_found(2);
 }
 
-/// In a lab of two sites with so many hosts each.
+/// In a lab of two sites with this number of hosts each.
 fn rates_are_found(hosts: u64) {
     if !needs() || !Need::Mpi.is_met(file("/usr/bin/mpirun.openmpi")) {
         return;
