@@ -90,6 +90,12 @@ pub fn gather_values<T: Encode>(comm: &dyn Comm, own: &T) -> Result<Vec<T>, Comm
     (0..count).map(|_| T::decode(&mut rest).ok_or_else(undecodable)).collect()
 }
 
+/// Collective: the same for values of any length, in a second message.
+pub fn gather_any_values<T: Encode>(comm: &dyn Comm, own: &T) -> Result<Vec<T>, CommError> {
+    let all = gather(comm, &own.to_bytes())?;
+    all.iter().map(|bytes| T::decode(&mut &bytes[..]).ok_or_else(undecodable)).collect()
+}
+
 /// Ranks of one program disagree on a type.
 fn undecodable() -> CommError {
     CommError::Argument { what: "another rank sent a value of another type".into() }

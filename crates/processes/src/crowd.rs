@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use laneway_core::encode::Encode;
-use laneway_core::talk::{broadcast_value, gather};
+use laneway_core::talk::{broadcast_value, gather_any_values};
 use laneway_core::{Comm, CommError};
 
 use crate::GrantedCores;
@@ -49,9 +48,7 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
         return Ok(None);
     }
     let hosts = comm.hosts()?;
-    let all = gather(comm, &GrantedCores::here().to_bytes())?;
-    let all: Vec<GrantedCores> =
-        all.iter().filter_map(|bytes| GrantedCores::decode(&mut &bytes[..])).collect();
+    let all = gather_any_values(comm, &GrantedCores::here())?;
     // Rank 0 has found it, and the others hear of it.
     let worst = most_crowded(&hosts, &all);
     let known = worst.map_or((0, 0, 0, 0), |(place, crowd)| {

@@ -128,7 +128,7 @@ pub struct Routing<'a> {
     lanes: Lanes,
     /// Seconds that each way is busy, from site to site, row by row.
     ways: Vec<Busy>,
-    /// The same of what leaves each site, and of what arrives there.
+    /// The same for the bytes out of each site, and into it.
     out: Vec<Busy>,
     into: Vec<Busy>,
     /// Pieces that each site has passed on.

@@ -1,10 +1,10 @@
 //! Choices for short messages on platforms whose nearest ways lead over third sites, and for calls
 //! that need wide windows or blocks side by side.
 
-use laneway_coll::find;
-use laneway_core::{Collective, Shape};
+use laneway_core::Collective;
 use laneway_sim::platform::Platform;
-use laneway_sites::{Choice, Sites};
+
+use crate::order::{choice, time};
 
 /// Three sites of six hosts in turn; from a to b it is 20 ms, and 2 ms over c.
 fn triangle(eager: &str) -> Platform {
@@ -18,20 +18,6 @@ fn triangle(eager: &str) -> Platform {
         text += &format!("[[host]]\nname = \"h{host}\"\nsite = \"{site}\"\nrate = \"1Gbit\"\n");
     }
     Platform::parse("triangle", &text).expect("a platform")
-}
-
-fn choice(platform: &Platform, op: Collective, size: u64) -> Choice {
-    let sites = Sites::one_each(platform);
-    let shape = Shape::new(op, sites.placement().ranks(), size);
-    sites.choose(&shape).expect("a choice")
-}
-
-/// Seconds of a named algorithm.
-fn time(platform: &Platform, op: Collective, size: u64, spelled: &str) -> f64 {
-    let sites = Sites::one_each(platform);
-    let shape = Shape::new(op, sites.placement().ranks(), size);
-    let (algorithm, params) = find(op, spelled).expect("an algorithm");
-    sites.simulate(&shape, algorithm, &params).expect("a run").finish
 }
 
 #[test]

@@ -41,14 +41,14 @@ fn one_slow(slow: u32) -> Platform {
     Platform::parse("one slow", &text).expect("a platform")
 }
 
-fn choice(platform: &Platform, op: Collective, size: u64) -> Choice {
+pub fn choice(platform: &Platform, op: Collective, size: u64) -> Choice {
     let sites = Sites::one_each(platform);
     let shape = Shape::new(op, sites.placement().ranks(), size);
     sites.choose(&shape).expect("a choice")
 }
 
 /// Seconds of a named algorithm.
-fn time(platform: &Platform, op: Collective, size: u64, spelled: &str) -> f64 {
+pub fn time(platform: &Platform, op: Collective, size: u64, spelled: &str) -> f64 {
     let sites = Sites::one_each(platform);
     let shape = Shape::new(op, sites.placement().ranks(), size);
     let (algorithm, params) = find(op, spelled).expect("an algorithm");
