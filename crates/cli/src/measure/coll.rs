@@ -6,7 +6,7 @@ use std::slice;
 use clap::{ArgMatches, Command};
 use laneway_core::{Comm, Document, Row};
 use laneway_measure::SaveError;
-use laneway_measure::sweep::{Case, Done, Observer, STRAIGHT, SweepError, brief};
+use laneway_measure::sweep::{Bounded, Case, Done, Observer, STRAIGHT, SweepError, brief};
 
 use super::plan::{self, Plan};
 use super::{bounds, export, launches, p2p};
@@ -136,11 +136,12 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         return Err(plan::failure(&nothing, sweep).into());
     }
     if is_first && swept.has_points {
+        let bounded: Vec<Bounded> = swept.points.iter().map(|done| (&done.point).into()).collect();
         let rows: Vec<Row> = swept.points.into_iter().map(|point| point.row).collect();
         let shown = Document { rows: brief_rows(&rows), ..document.clone() };
         let full = Document { rows, ..document };
         output.write(&full, Some(&shown))?;
-        bounds::explain(&full.rows);
+        bounds::explain(sweep.assume, &bounded);
         output.answer(&laneway_report::fastest(&full.rows))?;
     }
     let missed = swept.without_figure || plan.strict && swept.imprecise;

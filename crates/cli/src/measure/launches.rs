@@ -105,7 +105,7 @@ pub fn run(
     let full = document(&env, &params, &runs, level)?;
     let shown = brief(&full.rows);
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
-    bounds::explain(&full.rows);
+    bounds::explain_rows(&full.rows);
     output.answer(&laneway_report::fastest(&full.rows))?;
     Ok(Some(exit))
 }

@@ -37,7 +37,7 @@ mod run;
 mod skew;
 
 pub use bends::{STRAIGHT, next_size};
-pub use bounds::{Reading, reading};
+pub use bounds::{Bounded, Reading, reading};
 pub use decided::{Decided, point_key};
 pub use error::{Refusal, SweepError};
 pub use plan::{Assume, Case, Choice, Placer, Sweep};
