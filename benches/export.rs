@@ -6,7 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use laneway_stats::median;
 
-const RUNS: usize = 5;
+/// Virtual machines slow down for seconds: the median of a few ratios may be off by a fifth.
+const RUNS: usize = 15;
 /// The largest multiple of the plain run's time.
 const MOST: f64 = 1.2;
 /// 17 algorithms at 28 sizes.
