@@ -55,7 +55,7 @@ fn one_count(text: &str) -> Result<u32, String> {
 
 fn backend_arg() -> Arg {
     Arg::new("backend").long("backend").env("LANEWAY_BACKEND").value_name("B").help(
-        "local[:shm|unix|tcp], net[:DEV,DEV] (docs/path.md), mpi[:LIBRARY], or sim:PLATFORM \
+        "local[:shm|unix|tcp], net[:DEV,DEV] (docs/net.md), mpi[:LIBRARY], or sim:PLATFORM \
          (docs/platforms.md) [default: mpi under mpirun, else local]",
     )
 }

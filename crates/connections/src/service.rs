@@ -109,9 +109,17 @@ impl Service {
         self.control.as_deref()
     }
 
-    /// What the program has asked for may be due sooner than what the thread waits for: it looks.
-    pub fn notify(&self) {
-        self.shared.bell.ring();
+    /// The endpoint, for the program alone until it lets go of it; a thread that sleeps looks
+    /// within a millisecond after that for what has become due.
+    ///
+    /// The thread says under the lock that it sleeps, so it is asked under the lock as well: what
+    /// it waits for was due before this visit.
+    pub fn visit(&self) -> MutexGuard<'_, Endpoint> {
+        let endpoint = self.endpoint();
+        if self.shared.sleeps.swap(false, Ordering::Relaxed) {
+            self.shared.bell.ring();
+        }
+        endpoint
     }
 
     /// Uses the endpoint; what follows from it is done in time, also if the program stays away

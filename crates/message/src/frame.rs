@@ -11,10 +11,10 @@ pub enum Kind {
     Eager = 1,
     /// A long message waits at its sender: `mine` is the offer, `slot` a place for direct copies.
     Offer = 2,
-    /// The receiver wants the offered bytes as a [`Kind::Data`] frame: `mine` is its receive
+    /// The receiver wants the offered bytes as [`Kind::Data`] frames: `mine` is its receive
     /// slot, `slot` the offer.
     Accept = 3,
-    /// The offered bytes; `slot` is the receive slot.
+    /// The next part of the offered bytes; `slot` is the receive slot.
     Data = 4,
 }
 

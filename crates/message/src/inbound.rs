@@ -26,15 +26,22 @@ enum Target {
 #[derive(Clone, Copy)]
 struct Incoming {
     tag: Tag,
+    /// Length of the message.
     len: u64,
+    /// Bytes of the message that are here.
     filled: u64,
+    /// Bytes of the message that are here when this frame ends.
+    end: u64,
     target: Target,
 }
 
-/// A long message that is to come as a data frame.
+/// A long message that is to come as data frames.
 struct Expected {
     from: Rank,
     tag: Tag,
+    len: u64,
+    /// Bytes that came in frames before.
+    filled: u64,
     recv: RecvBuffer,
 }
 
@@ -210,7 +217,7 @@ impl Engine {
             self.inbound.pulls.push(Pull { from, slot, tag, len, owner: recv.owner });
             return Ok(());
         }
-        let place = self.inbound.expected.insert(Expected { from, tag, recv });
+        let place = self.inbound.expected.insert(Expected { from, tag, len, filled: 0, recv });
         self.accept_offer(from, offer, place)
     }
 
@@ -259,7 +266,7 @@ impl Engine {
                 }
             };
             let took = self.fill(from, open)?;
-            if took == 0 && open.filled < open.len {
+            if took == 0 && open.filled < open.end {
                 return Ok((moved, false));
             }
             moved = true;
@@ -293,7 +300,7 @@ impl Engine {
                 Target::Unexpected
             }
         };
-        Ok(Some(Incoming { tag, len, filled: 0, target }))
+        Ok(Some(Incoming { tag, len, filled: 0, end: len, target }))
     }
 
     /// The frames of a message that is offered first.
@@ -302,14 +309,7 @@ impl Engine {
         match kind {
             Kind::Accept => self.accepted(from, header)?,
             Kind::Data => {
-                let expected = self.inbound.expected.remove(slot);
-                let Some(expected) = expected.filter(|expected| expected.from == from) else {
-                    return Err(broken(from, format!("unknown receive slot {slot}")));
-                };
-                let Expected { tag, recv, .. } = expected;
-                recv.accepts(from, tag, len)?;
-                let target = Target::Posted(recv);
-                return Ok(Some(Incoming { tag, len, filled: 0, target }));
+                return self.arrive_part(from, slot, len).map(Some);
             }
             Kind::Offer | Kind::Eager => match self.matcher.arrive(from, context, tag) {
                 Some(recv) => {
@@ -325,10 +325,29 @@ impl Engine {
         Ok(None)
     }
 
+    /// A part of a message that was asked for.
+    fn arrive_part(&mut self, from: Rank, slot: u32, part: u64) -> Result<Incoming, CommError> {
+        let expected = self.inbound.expected.get_mut(slot);
+        let Some(expected) = expected.filter(|expected| expected.from == from) else {
+            return Err(broken(from, format!("unknown receive slot {slot}")));
+        };
+        let Expected { tag, len, filled, recv, .. } = *expected;
+        // A part without bytes would be one of a message that never ends.
+        if part > len - filled || (part == 0 && len > 0) {
+            return Err(broken(from, format!("{part} of the last {} bytes", len - filled)));
+        }
+        expected.filled += part;
+        if expected.filled == len {
+            self.inbound.expected.remove(slot);
+        }
+        let target = Target::Posted(recv);
+        Ok(Incoming { tag, len, filled, end: filled + part, target })
+    }
+
     /// Moves payload of the open frame to its place; closes the frame when it is whole.
     #[inline]
     fn fill(&mut self, from: Rank, mut open: Incoming) -> Result<usize, CommError> {
-        let left = (open.len - open.filled) as usize;
+        let left = (open.end - open.filled) as usize;
         let took = match open.target {
             _ if left == 0 => 0,
             Target::Posted(recv) => {
@@ -344,7 +363,9 @@ impl Engine {
             return Ok(took);
         }
         self.inbound.open[from as usize] = None;
-        if let Target::Posted(recv) = open.target {
+        if let Target::Posted(recv) = open.target
+            && open.end == open.len
+        {
             self.complete_recv(from, open.tag, open.len, recv.owner);
         }
         Ok(took)

@@ -6,9 +6,13 @@ use laneway_core::{CommError, Progress, Rank, Tag};
 
 use crate::direct::{Direct, Stage};
 use crate::engine::Engine;
-use crate::frame::{Header, Kind, NO_SLOT, broken};
+use crate::frame::{HEADER, Header, Kind, NO_SLOT, broken};
 use crate::matching::{Body, Owner};
 use crate::slab::Slab;
+
+/// The most bytes of a long message in one frame: with its header, a power of two. Other frames to
+/// the same peer leave between two parts, so that none of them waits for a whole long message.
+const PART: usize = (256 << 10) - HEADER;
 
 /// A frame on its way out.
 struct Outgoing {
@@ -16,7 +20,37 @@ struct Outgoing {
     data: *const u8,
     /// `None` before the header has gone.
     sent: Option<usize>,
+    /// Bytes of the same message that follow in later frames.
+    rest: usize,
+    /// Completed with the last frame of its message.
     owner: Option<Owner>,
+}
+
+impl Outgoing {
+    /// A frame that carries a whole message, or none.
+    fn whole(header: Header, data: *const u8, owner: Option<Owner>) -> Outgoing {
+        Outgoing { header, data, sent: None, rest: 0, owner }
+    }
+
+    /// The first part of a long message to a receive slot.
+    fn part(slot: u32, data: *const u8, len: usize, owner: Option<Owner>) -> Outgoing {
+        let count = len.min(PART);
+        let header =
+            Header { kind: Kind::Data, tag: 0, context: 0, len: count as u64, mine: 0, slot };
+        Outgoing { header, data, sent: None, rest: len - count, owner }
+    }
+
+    /// Bytes that this frame carries after its header.
+    fn payload(&self) -> usize {
+        self.header.payload() as usize
+    }
+
+    /// The part after this one, where there is one.
+    fn next(&self) -> Option<Outgoing> {
+        // SAFETY: `rest` bytes of the same message follow those of this part.
+        let data = (self.rest > 0).then(|| unsafe { self.data.add(self.payload()) })?;
+        Some(Outgoing::part(self.header.slot, data, self.rest, self.owner))
+    }
 }
 
 /// A long message that its receiver has not asked for yet.
@@ -102,7 +136,8 @@ impl Engine {
             if to == self.rank {
                 self.send_to_self(context, tag, data, len)
             } else if len <= self.link.eager_limit() {
-                self.frame(to, Header::eager(context, tag, len), data, len, Some(owner))
+                let header = Header::eager(context, tag, len);
+                self.frame(to, Outgoing::whole(header, data, Some(owner)))
             } else {
                 self.offer(to, context, tag, data, len, owner)
             }
@@ -113,27 +148,27 @@ impl Engine {
         }
     }
 
-    /// Sends a frame, or keeps it until there is room.
+    /// Sends a frame, and those that carry the rest of its message, or keeps them until there is
+    /// room.
+    ///
+    /// # Safety
+    /// The frame's data must stay valid and unchanged until its owner's slot is done.
     #[inline]
-    unsafe fn frame(
-        &mut self,
-        to: Rank,
-        header: Header,
-        data: *const u8,
-        len: usize,
-        owner: Option<Owner>,
-    ) -> Result<Progress, CommError> {
-        let mut sent = None;
+    unsafe fn frame(&mut self, to: Rank, mut frame: Outgoing) -> Result<Progress, CommError> {
         let list = &mut self.outbound.frames[to as usize];
         if list.is_empty() {
+            let len = frame.payload();
             // SAFETY: the caller vouches for the data.
-            sent = unsafe { self.link.begin(to, &header, data, len)? };
-            if sent == Some(len) {
-                return Ok(Progress::Done);
+            frame.sent = unsafe { self.link.begin(to, &frame.header, frame.data, len)? };
+            if frame.sent == Some(len) {
+                match frame.next() {
+                    None => return Ok(Progress::Done),
+                    Some(next) => frame = next,
+                }
             }
             self.outbound.waiting.push(to);
         }
-        list.push_back(Outgoing { header, data, sent, owner });
+        list.push_back(frame);
         Ok(Progress::Pending)
     }
 
@@ -155,7 +190,7 @@ impl Engine {
         let slot = slot.unwrap_or(NO_SLOT);
         let header = Header { kind: Kind::Offer, tag, context, len: len as u64, mine: offer, slot };
         // SAFETY: an offer has no payload.
-        unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
+        unsafe { self.frame(to, Outgoing::whole(header, std::ptr::null(), None))? };
         Ok(Progress::Pending)
     }
 
@@ -207,17 +242,10 @@ impl Engine {
                 direct.withdraw(assisted.slot);
             }
         }
-        let data = Header {
-            kind: Kind::Data,
-            tag: 0,
-            context: 0,
-            len: offered.len as u64,
-            mine: 0,
-            slot: header.mine,
-        };
+        let Offered { data, len, owner, .. } = offered;
         // SAFETY: the offer's owner keeps the data until its slot is done.
         let progress =
-            unsafe { self.frame(from, data, offered.data, offered.len, Some(offered.owner))? };
+            unsafe { self.frame(from, Outgoing::part(header.mine, data, len, Some(owner)))? };
         if progress == Progress::Done {
             self.complete(offered.owner);
         }
@@ -234,7 +262,7 @@ impl Engine {
         let header =
             Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: slot, slot: offer };
         // SAFETY: this frame has no payload.
-        unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
+        unsafe { self.frame(to, Outgoing::whole(header, std::ptr::null(), None))? };
         Ok(())
     }
 
@@ -256,7 +284,7 @@ impl Engine {
     fn transmit(&mut self, to: Rank) -> Result<bool, CommError> {
         let mut moved = false;
         while let Some(frame) = self.outbound.frames[to as usize].front_mut() {
-            let len = frame.header.payload() as usize;
+            let len = frame.payload();
             let before = frame.sent;
             // SAFETY: the frame's owner keeps its data until its slot is done.
             frame.sent = unsafe {
@@ -271,10 +299,13 @@ impl Engine {
             if frame.sent != Some(len) {
                 return Ok(moved);
             }
-            let owner = frame.owner;
-            self.outbound.frames[to as usize].pop_front();
-            if let Some(owner) = owner {
-                self.complete(owner);
+            let (next, owner) = (frame.next(), frame.owner);
+            let list = &mut self.outbound.frames[to as usize];
+            list.pop_front();
+            match (next, owner) {
+                (Some(next), _) => list.push_back(next),
+                (None, Some(owner)) => self.complete(owner),
+                (None, None) => {}
             }
         }
         Ok(moved)

@@ -83,8 +83,12 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     if spread && local.len() == 1 {
         return Err(RanksError::Spread { what: "one path".into() });
     }
-    let near = open(vec![paths::loopback()], secret, false)?;
-    let far = if local.is_empty() { None } else { Some(open(local, secret, spread)?) };
+    let usual = Setup::usual().lasting(limit);
+    let near = open(vec![paths::loopback()], secret, usual)?;
+    let far = match local.is_empty() {
+        true => None,
+        false => Some(open(local, secret, Setup { spread, ..usual })?),
+    };
     let seat = Seat {
         host: hostname(),
         machine: machine(),
@@ -116,8 +120,7 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     Ok(RanksComm::world(Box::new(link), Rc::new(world), rank, limit))
 }
 
-fn open(paths: Vec<LocalPath>, secret: Secret, spread: bool) -> Result<Endpoint, RanksError> {
-    let setup = Setup { spread, ..Setup::usual() };
+fn open(paths: Vec<LocalPath>, secret: Secret, setup: Setup) -> Result<Endpoint, RanksError> {
     let options = Options { paths, secret, accepts: true, setup };
     Endpoint::open(options).map_err(net_error)
 }

@@ -279,7 +279,7 @@ impl News<'_> {
 fn broke(why: Why) -> &'static str {
     match why {
         Why::Retries | Why::NotReadyRetries => {
-            "the connection to it broke: no response on any path for 30 s"
+            "the connection to it broke: no response on any path for as long as a wait may take"
         }
         Why::Message => "the connection to it broke: it sent more than fits a message",
         Why::Asked => "the connection to it was given up",

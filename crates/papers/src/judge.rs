@@ -90,12 +90,10 @@ impl Judgement {
             let explained = match known {
                 0 => String::new(),
                 _ => format!(
-                    ", {known} {} for reasons that {} explains",
-                    match known {
-                        1 => "differs",
-                        _ => "differ",
-                    },
-                    pages.join(", ")
+                    ", {known} {} for reasons that {} {}",
+                    if *known == 1 { "differs" } else { "differ" },
+                    pages.join(", "),
+                    if pages.len() == 1 { "explains" } else { "explain" },
                 ),
             };
             let verb = if *hold == 1 { "holds" } else { "hold" };

@@ -20,6 +20,14 @@ impl AckTimeout {
         self.0
     }
 
+    /// The shortest timeout that lasts at least this long together with those of all `retries`; the
+    /// longest one where none does.
+    pub fn lasting(time: Nanos, retries: Retries) -> AckTimeout {
+        let tries = u64::from(retries.count()) + 1;
+        let lasts = |code: &u8| (4096u64 << code) * tries >= time;
+        AckTimeout((1..31).find(lasts).unwrap_or(31))
+    }
+
     /// The timeout; `None` if unlimited.
     pub fn nanos(self) -> Option<Nanos> {
         (self.0 > 0).then(|| 4096 << self.0)
@@ -83,6 +91,16 @@ impl NotReadyTimer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn timeouts_last_as_long_as_they_must() {
+        let minutes = AckTimeout::lasting(120_000_000_000, Retries::MOST);
+        assert_eq!((minutes.code(), minutes.nanos()), (22, Some(4096 << 22)));
+        assert_eq!(AckTimeout::lasting(0, Retries::MOST).code(), 1);
+        assert_eq!(AckTimeout::lasting(4096 << 20, Retries(0)).code(), 20);
+        assert_eq!(AckTimeout::lasting((4096 << 20) + 1, Retries(0)).code(), 21);
+        assert_eq!(AckTimeout::lasting(Nanos::MAX, Retries::MOST).code(), 31);
+    }
 
     #[test]
     fn codes_mean_what_infiniband_says() {

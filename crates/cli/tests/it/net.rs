@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use laneway_needs::{Need, program};
 use serde_json::Value;
@@ -166,6 +167,23 @@ fn every_byte_is_right_while_paths_die_and_return() {
     assert_eq!(document["env"]["clock_is_global"], false);
     let broken = said(&checked).matches("fault: ").count();
     assert!(broken >= 8, "{broken} faults while the check ran");
+}
+
+/// Longer than connections of half a minute would survive: a switch that is started anew.
+#[test]
+fn long_outages_of_all_paths_are_survived() {
+    if !needs_lab() {
+        return;
+    }
+    let faults = ["eth0", "eth1"].map(|card| format!("3s drop node1:{card} for 60s\n"));
+    let timetable = Text::new("minute", &faults.concat());
+    let words =
+        ["check", "--backend", "net", "--sizes", "0,1,7,1K,64K+1,1M,4M", "--format", "json"];
+    let begun = Instant::now();
+    let checked = in_lab(&["--timetable", timetable.name()], &words);
+    all_right(&document(&checked), 5);
+    assert!(begun.elapsed() > Duration::from_secs(60), "{}", said(&checked));
+    assert_eq!(said(&checked).matches("fault: ").count(), 2);
 }
 
 /// Bytes that each card of the first host has sent in a run, and the rows.

@@ -1,5 +1,7 @@
 //! How a connection is to be set up, and what is usual.
 
+use std::time::Duration;
+
 use laneway_path::{AckTimeout, FailBack, NotReadyTimer, PathId, Policy, Retries};
 
 /// How a connection is set up.
@@ -41,6 +43,12 @@ impl Setup {
             arms: true,
             specifies: false,
         }
+    }
+
+    /// With connections that are given up when no path has worked for at least this long.
+    pub fn lasting(self, time: Duration) -> Setup {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Setup { ack_timeout: AckTimeout::lasting(nanos, self.retries), ..self }
     }
 
     /// For a connection that begins with this path.

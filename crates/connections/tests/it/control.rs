@@ -105,10 +105,9 @@ impl Pair {
         let [here, there] = &self.ends;
         for number in 0..count {
             let room = Vec::with_capacity(20_000);
-            there.endpoint().post_receive(self.ids[1], number, room).expect("room");
-            here.endpoint().send(self.ids[0], number, vec![number as u8; 20_000]).expect("sent");
+            there.visit().post_receive(self.ids[1], number, room).expect("room");
+            here.visit().send(self.ids[0], number, vec![number as u8; 20_000]).expect("sent");
         }
-        [here, there].into_iter().for_each(Service::notify);
         for number in 0..count {
             until(|| match there.endpoint().poll()?.what {
                 What::Event(Event::Received { id, message }) => {

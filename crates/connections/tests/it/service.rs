@@ -1,6 +1,6 @@
 //! A program that computes: its connections go on, and migrate, without it.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
@@ -70,16 +70,14 @@ fn connections_arm_migrate_and_deliver_while_the_program_computes() {
     until(|| armed(&here, id));
     until(|| armed(&there, peer));
     for k in 0..50 {
-        there.endpoint().post_receive(peer, k, Vec::with_capacity(100_000)).expect("room");
+        there.visit().post_receive(peer, k, Vec::with_capacity(100_000)).expect("room");
     }
-    there.notify();
     for k in 0..50 {
-        here.endpoint().send(id, k, vec![k as u8; 100_000]).expect("sent");
+        here.visit().send(id, k, vec![k as u8; 100_000]).expect("sent");
         if k == 25 {
-            here.endpoint().migrate(&[id]).expect("armed");
+            here.visit().migrate(&[id]).expect("armed");
         }
     }
-    here.notify();
     // No call asks for progress here: the thread of each end does all.
     thread::sleep(Duration::from_millis(300));
     let mut got = 0;
@@ -95,6 +93,25 @@ fn connections_arm_migrate_and_deliver_while_the_program_computes() {
         }
     }
     assert_eq!((got, moved), (50, true));
+}
+
+/// One visit after a pause, and none after it: the thread, which waited for nothing before, sends
+/// in time what the visit has made due.
+#[test]
+fn what_one_visit_makes_due_is_done_by_the_thread() {
+    let here = Service::start(endpoint()).expect("a service");
+    for round in 0..20 {
+        let peer = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        peer.set_read_timeout(Some(Duration::from_secs(5))).expect("a limit");
+        let to = [peer.local_addr().expect("an address")];
+        // Around the millisecond after which the thread takes the place of the program.
+        thread::sleep(Duration::from_micros(200 * round));
+        here.visit().begin_open(&to, round, LIMIT).expect("begun");
+        for packet in 0..3 {
+            let got = peer.recv_from(&mut [0; 2000]);
+            assert!(got.is_ok(), "round {round}, packet {packet}: {got:?}");
+        }
+    }
 }
 
 #[test]

@@ -87,6 +87,13 @@ impl Hub {
         self.change(|state| state.streams[stream].extend(bytes));
     }
 
+    /// Takes what a stream holds as if its receiver had read it.
+    pub fn drain(&self, from: Rank, to: Rank) -> Vec<u8> {
+        let (stream, mut bytes) = (self.stream(from, to), Vec::new());
+        self.change(|state| bytes.extend(state.streams[stream].drain(..)));
+        bytes
+    }
+
     /// One rank's communicator of all.
     pub fn comm(self: &Arc<Hub>, rank: Rank, seed: u64, limit: Duration) -> MessageComm {
         let random = SplitMix64::new(seed ^ u64::from(rank) << 40);

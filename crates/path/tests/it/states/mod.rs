@@ -7,8 +7,8 @@ use std::path::Path;
 use laneway_path::state::{Attribute, MIGRATIONS, TRANSITIONS};
 use laneway_path::wire::{Body, Header, write};
 use laneway_path::{
-    AckTimeout, Config, Connection, MigrationState, Modify, NotReadyTimer, PathId, QpState,
-    Refusal, Retries,
+    AckTimeout, Config, Connection, Event, MigrationState, Modify, NotReadyTimer, PathId, QpState,
+    Refusal, Retries, Why,
 };
 
 use laneway_stats::SplitMix64;
@@ -279,4 +279,30 @@ fn bytes_of_any_kind_are_survived() {
     }
     let counters = connection.counters();
     assert!(counters.malformed + counters.strange > 0 && counters.received > 0, "{counters:?}");
+}
+
+/// A message that waits and is longer than the receive that is posted for it, late or in time.
+#[test]
+fn a_receive_that_is_too_short_breaks_the_connection() {
+    let bytes = [7; 40];
+    for late in [false, true] {
+        let mut connection =
+            reach(QpState::Rts, MigrationState::Migrated).expect("a state that can be reached");
+        let post = |connection: &mut Connection| {
+            connection.post_receive(7, Vec::with_capacity(10)).expect("RTS takes receives");
+        };
+        if !late {
+            post(&mut connection);
+        }
+        let data =
+            Body::Data { number: 0, first: true, last: true, ack_wanted: true, bytes: &bytes };
+        connection.on_packet(1, ALTERNATE, &packet(1, 0, PRIMARY, &data));
+        if late {
+            assert_eq!(connection.state(), QpState::Rts, "it waits for a receive");
+            post(&mut connection);
+        }
+        let mut events = std::iter::from_fn(|| connection.poll_event());
+        assert!(events.any(|event| event == Event::Failed { why: Why::Message }), "late: {late}");
+        assert_eq!(connection.state(), QpState::Error);
+    }
 }
