@@ -2,7 +2,7 @@
 
 use super::{Connection, Event, Why};
 use crate::receiving::{Data, Taken};
-use crate::wire::{Body, Echo, Range, read};
+use crate::wire::{Body, Echo, Header, Range, read};
 use crate::{Nanos, NotReadyTimer, PathId};
 
 /// How many packets that left a path later must have arrived for one to be lost.
@@ -28,7 +28,8 @@ impl Connection {
             self.counters.unexpected += 1;
             return;
         }
-        if !self.paths.route(path).on_arrival(now, header.serial) {
+        let is_late = self.sender.is_held_back(header.expects);
+        if !self.paths.route(path).on_arrival(now, header.serial) || is_late {
             self.counters.replayed += 1;
             return;
         }
@@ -37,18 +38,19 @@ impl Connection {
         }
         self.counters.received += 1;
         let is_news = self.follow(now, header.epoch, header.primary);
-        if let Some(expects) = self.sender.expected(header.expects) {
+        if self.sender.was_sent_before(header.expects) {
             let (echoes, early) = match &body {
                 Body::Ack { echoes, early } => (&echoes[..], &early[..]),
                 _ => (&[][..], &[][..]),
             };
-            self.on_ack(now, expects, echoes, early);
+            self.on_ack(now, header.expects, echoes, early);
         }
-        self.on_body(now, path, body, is_news);
+        self.on_body(now, &header, body, is_news);
         self.report_drained();
     }
 
-    fn on_body(&mut self, now: Nanos, path: PathId, body: Body<'_>, is_news: bool) {
+    fn on_body(&mut self, now: Nanos, header: &Header, body: Body<'_>, is_news: bool) {
+        let path = header.path;
         match body {
             Body::Data { number, first, last, ack_wanted, bytes } => {
                 let data = Data { number, first, last, ack_wanted, bytes };
@@ -59,10 +61,9 @@ impl Connection {
             Body::Ack { .. } if is_news => self.receiver.acknowledge_at(now),
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
-            Body::Probe { id } => self.on_probe(now, path, id),
-            Body::Answer { path: asked, id, delay_us, queued } => {
+            Body::Probe => self.on_probe(now, path, header.serial),
+            Body::Answer { path: asked, serial, delay_us, queued } => {
                 if let Some(route) = self.paths.get_mut(asked) {
-                    let serial = route.extend(id);
                     let trip = route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
                     route.link.queued_there = queued;
                     trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
@@ -81,6 +82,7 @@ impl Connection {
         match taken {
             Taken::InOrder | Taken::Early | Taken::NotReady => {}
             Taken::Refused => self.counters.duplicates += 1,
+            Taken::HeldBack => self.counters.replayed += 1,
             Taken::Broken => self.fail(Why::Message),
         }
     }
@@ -116,11 +118,11 @@ impl Connection {
     }
 
     /// Answered over the path that is asked about, and over another one.
-    fn on_probe(&mut self, now: Nanos, path: PathId, id: u32) {
+    fn on_probe(&mut self, now: Nanos, path: PathId, serial: u64) {
         let primary = self.primary();
         let other = if path == primary { self.alternate() } else { Some(primary) };
         for by in [Some(path), other].into_iter().flatten() {
-            let answer = Body::Answer { path, id, delay_us: 0, queued: false };
+            let answer = Body::Answer { path, serial, delay_us: 0, queued: false };
             self.control.push(now, by, answer);
         }
     }

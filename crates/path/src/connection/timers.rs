@@ -104,6 +104,6 @@ impl Connection {
     }
 
     fn probe(&mut self, now: Nanos, path: PathId) {
-        self.control.push(now, path, Body::Probe { id: 0 });
+        self.control.push(now, path, Body::Probe);
     }
 }

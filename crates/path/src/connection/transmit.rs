@@ -2,7 +2,6 @@
 
 use super::Connection;
 use super::control::Control;
-use crate::number::wire;
 use crate::paths::Route;
 use crate::sending::Payload;
 use crate::state::QpState;
@@ -85,11 +84,9 @@ impl Connection {
     ) -> PathId {
         let header = self.header(now, path);
         let body = match body {
-            // A question is named after its own packet.
-            Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
-            Body::Answer { path, id, .. } => {
+            Body::Answer { path, serial, .. } => {
                 let queued = self.paths.route(path).link.queued_here;
-                Body::Answer { path, id, delay_us: micros(now - since.min(now)), queued }
+                Body::Answer { path, serial, delay_us: micros(now - since.min(now)), queued }
             }
             other => other,
         };
@@ -135,7 +132,7 @@ impl Connection {
         self.counters.sent += 1;
         self.counters.sent_again += u64::from(next.is_resent);
         let body = Body::Data {
-            number: wire(part.number),
+            number: part.number,
             first: part.first,
             last: part.last,
             ack_wanted,

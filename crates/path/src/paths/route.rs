@@ -95,12 +95,6 @@ impl Route {
         self.liveness.on_report(now);
     }
 
-    /// The serial number whose lower 32 bits these are, nearest to the last that left.
-    pub fn extend(&self, id: u32) -> u64 {
-        let behind = (self.next_serial as u32).wrapping_sub(id);
-        self.next_serial.saturating_sub(u64::from(behind))
-    }
-
     /// The peer has had this packet for `delay`; the round trip, if it is news.
     pub fn on_echo(&mut self, now: Nanos, serial: u64, delay: Nanos) -> Option<Nanos> {
         if serial >= self.next_serial || self.reported.is_some_and(|known| serial <= known) {

@@ -9,7 +9,6 @@ pub(crate) use incoming::{Receive, Taken};
 use crate::Nanos;
 use crate::connection::Modify;
 use crate::encoding::NotReadyTimer;
-use crate::number::{extend, wire};
 use crate::wire::Range;
 
 /// An acknowledgement waits this long for a packet that it could travel with.
@@ -29,8 +28,7 @@ pub(crate) struct Receiver {
 
 /// A packet of data, as it arrived.
 pub(crate) struct Data<'p> {
-    /// As packets carry it.
-    pub number: u32,
+    pub number: u64,
     pub first: bool,
     pub last: bool,
     pub ack_wanted: bool,
@@ -76,7 +74,6 @@ impl Receiver {
         now: Nanos,
         Data { number, first, last, ack_wanted, bytes }: Data<'_>,
     ) -> Taken {
-        let number = extend(self.incoming.expects(), number);
         let taken = self.incoming.on_data(number, first, last, bytes);
         self.owe(now, taken, ack_wanted);
         taken
@@ -106,9 +103,9 @@ impl Receiver {
         self.incoming = Incoming::default();
     }
 
-    /// The number of the packet that is expected next, as packets carry it.
-    pub fn expects(&self) -> u32 {
-        wire(self.incoming.expects())
+    /// The number of the packet that is expected next.
+    pub fn expects(&self) -> u64 {
+        self.incoming.expects()
     }
 
     /// Packets that came early, for an acknowledgement.

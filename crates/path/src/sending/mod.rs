@@ -11,7 +11,7 @@ use crate::Nanos;
 use crate::congestion::Flight;
 use crate::connection::{Modify, Why};
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
-use crate::number::extend;
+use crate::number::is_held_back;
 use crate::paths::Route;
 use crate::wire::{HEADER_BYTES, Range};
 use outgoing::{Outgoing, Part};
@@ -152,10 +152,14 @@ impl Sender {
 
 /// Acknowledgement and loss.
 impl Sender {
-    /// The number that the peer expects next; `None` if it was never sent.
-    pub fn expected(&self, expects: u32) -> Option<u64> {
-        let expects = extend(self.outgoing.base(), expects);
-        (expects <= self.outgoing.next()).then_some(expects)
+    /// Whether the peer can expect this number next: all before it were sent.
+    pub fn was_sent_before(&self, expects: u64) -> bool {
+        expects <= self.outgoing.next()
+    }
+
+    /// Whether the peer's packet that expects this number next was held back on its way.
+    pub fn is_held_back(&self, expects: u64) -> bool {
+        is_held_back(expects, self.outgoing.base())
     }
 
     /// The peer has everything before `expects`, and some after it.

@@ -1,4 +1,5 @@
 //! Connections in virtual time, and their states.
 
+mod lap;
 mod simulation;
 mod states;

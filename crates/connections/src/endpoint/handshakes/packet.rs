@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Hello, Kind::Challenge, Kind::Open, Kind::Accepted];
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const FIXED_BYTES: usize = 56;
 
 /// What an end says of itself.

@@ -40,6 +40,11 @@ pub enum Fault {
     Request {
         ends: [bool; 2],
     },
+    /// A path holds back what leaves this end, until a lap of packet numbers has gone by.
+    HeldBack {
+        path: usize,
+        end: usize,
+    },
     /// Forged packets; over at once.
     Forged {
         end: usize,
@@ -60,7 +65,7 @@ pub enum Fault {
 }
 
 /// The names of all kinds, for a count of what was tried.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 13] = [
     "drop",
     "one way",
     "carrier",
@@ -73,6 +78,7 @@ pub const KINDS: [&str; 12] = [
     "reload",
     "drain",
     "drain path",
+    "held back",
 ];
 
 impl Fault {
@@ -90,13 +96,14 @@ impl Fault {
             Fault::Reload { .. } => 9,
             Fault::Drain { .. } => 10,
             Fault::DrainPath { .. } => 11,
+            Fault::HeldBack { .. } => 12,
         }
     }
 
     pub fn draw(random: &mut SplitMix64, paths: usize) -> Fault {
         let (path, end) = (random.index(paths), random.index(2));
         let ends = [[true, false], [false, true], [true, true]][random.index(3)];
-        match random.index(17) {
+        match random.index(18) {
             0..=2 => Fault::Drop { path },
             3 | 4 => Fault::OneWay { path, end },
             5 | 6 => Fault::Carrier { path, ends },
@@ -108,6 +115,7 @@ impl Fault {
             14 if random.index(2) == 0 => Fault::Forged { end },
             14 => Fault::Reload { end },
             15 => Fault::Drain { end },
+            16 => Fault::HeldBack { path, end },
             _ => Fault::DrainPath { path, end },
         }
     }

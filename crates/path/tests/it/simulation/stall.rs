@@ -72,7 +72,7 @@ fn a_busy_peer_is_not_a_dead_path() {
 /// leave the path. It grows by `times` the time that passes.
 fn migrations_while_a_queue_grows(times: f64) -> u64 {
     let step = MS / 20;
-    let mut world = World::plain(3);
+    let mut world = World::plain(1);
     world.pass(100 * MS).expect("nothing is lost");
     for _ in 0..20 {
         let mut wait = 0.0;

@@ -259,8 +259,8 @@ fn bytes_of_any_kind_are_survived() {
         let body = match random.index(5) {
             0 => Body::Data { number: 0, first: true, last: false, ack_wanted: true, bytes: b"x" },
             1 => Body::Ack { echoes: vec![], early: vec![] },
-            2 => Body::Probe { id: 1 },
-            3 => Body::Answer { path: ALTERNATE, id: 0, delay_us: 3, queued: false },
+            2 => Body::Probe,
+            3 => Body::Answer { path: ALTERNATE, serial: 0, delay_us: 3, queued: false },
             _ => Body::Arm { bytes: 10 },
         };
         let mut bytes = packet(round, 0, PRIMARY, &body);
