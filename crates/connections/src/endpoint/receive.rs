@@ -65,7 +65,7 @@ impl Endpoint {
             any = true;
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
-            for packet in buffer[..arrival.bytes].chunks(arrival.segment) {
+            for packet in buffer[..arrival.bytes].chunks_mut(arrival.segment) {
                 self.on_datagram(now, at, by.path, arrival.from, packet);
             }
             if arrival.bytes < MUCH {
@@ -76,7 +76,14 @@ impl Endpoint {
         any
     }
 
-    fn on_datagram(&mut self, now: Nanos, at: Nanos, path: usize, from: SocketAddr, packet: &[u8]) {
+    fn on_datagram(
+        &mut self,
+        now: Nanos,
+        at: Nanos,
+        path: usize,
+        from: SocketAddr,
+        packet: &mut [u8],
+    ) {
         if is_handshake(packet) {
             return self.on_handshake(now, path, from, packet);
         }
