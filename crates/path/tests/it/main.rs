@@ -1,4 +1,5 @@
 //! Connections in virtual time, and their states.
 
+mod congestion;
 mod simulation;
 mod states;
