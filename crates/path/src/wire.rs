@@ -40,6 +40,17 @@ pub struct Echo {
     pub serial: u64,
     /// Its age in microseconds.
     pub delay_us: u32,
+    /// What arrived over the path so far.
+    pub counts: Counts,
+}
+
+/// Packets that arrived over a path, modulo 2^16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// With a mark of congestion.
+    pub marked: u16,
+    /// With data that had arrived before.
+    pub again: u16,
 }
 
 /// A range of packets that arrived early: `count` packets from `from` after the next expected.
@@ -117,6 +128,8 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
                 out.push(echo.path.0);
                 out.extend(echo.serial.to_be_bytes());
                 out.extend(echo.delay_us.to_be_bytes());
+                out.extend(echo.counts.marked.to_be_bytes());
+                out.extend(echo.counts.again.to_be_bytes());
             }
             for range in early {
                 out.extend(range.after.to_be_bytes());
@@ -192,7 +205,10 @@ impl<'a> Reader<'a> {
         let mut echo = || {
             let path = path_id(self.take::<1>()?[0])?;
             let serial = u64::from_be_bytes(self.take()?);
-            Some(Echo { path, serial, delay_us: u32::from_be_bytes(self.take()?) })
+            let delay_us = u32::from_be_bytes(self.take()?);
+            let marked = u16::from_be_bytes(self.take()?);
+            let counts = Counts { marked, again: u16::from_be_bytes(self.take()?) };
+            Some(Echo { path, serial, delay_us, counts })
         };
         let echoes = (0..echoes).map(|_| echo()).collect::<Option<Vec<Echo>>>()?;
         let mut range = || {
@@ -218,7 +234,8 @@ mod tests {
     };
 
     fn bodies() -> Vec<Body<'static>> {
-        let echo = Echo { path: PathId(1), serial: 9, delay_us: 12 };
+        let counts = Counts { marked: 3, again: 0xfff0 };
+        let echo = Echo { path: PathId(1), serial: 9, delay_us: 12, counts };
         vec![
             Body::Data {
                 number: 1 << 24 | 5,

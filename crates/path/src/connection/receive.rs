@@ -5,9 +5,6 @@ use crate::receiving::{Data, Taken};
 use crate::wire::{Body, Echo, Header, Range, read};
 use crate::{Nanos, NotReadyTimer, PathId};
 
-/// How many packets that left a path later must have arrived for one to be lost.
-const REORDERED: u64 = 3;
-
 impl Connection {
     /// A packet came over a path, at this time or before: when it reached this machine, if its
     /// driver knows that.
@@ -49,12 +46,24 @@ impl Connection {
         self.report_drained();
     }
 
+    /// The packet that comes next over this path was marked on its way, because of congestion.
+    pub fn on_mark(&mut self, path: PathId) {
+        if let Some(route) = self.paths.get_mut(path) {
+            route.counts.marked = route.counts.marked.wrapping_add(1);
+            self.receiver.report_marks();
+        }
+    }
+
     fn on_body(&mut self, now: Nanos, header: &Header, body: Body<'_>, is_news: bool) {
         let path = header.path;
         match body {
             Body::Data { number, first, last, ack_wanted, bytes } => {
                 let data = Data { number, first, last, ack_wanted, bytes };
                 let taken = self.receiver.on_data(now, data);
+                if taken == Taken::Refused {
+                    let counts = &mut self.paths.route(path).counts;
+                    counts.again = counts.again.wrapping_add(1);
+                }
                 self.on_taken(taken);
             }
             // It says so until it knows that this end has followed.
@@ -92,15 +101,15 @@ impl Connection {
         for echo in echoes {
             let delay = Nanos::from(echo.delay_us) * 1000;
             let Some(route) = self.paths.get_mut(echo.path) else { continue };
-            let trip = route.on_echo(now, echo.serial, delay);
-            trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
+            let Some(trip) = route.on_echo(now, echo.serial, delay) else { continue };
+            self.counters.trips.count(trip);
+            let estimate = route.trip();
+            route.flight.on_counts(now, echo.counts, estimate);
         }
         self.sender.on_ack(now, expects, early, self.paths.routes());
         for echo in echoes {
             let Some(route) = self.paths.get_mut(echo.path) else { continue };
-            if let Some(limit) = echo.serial.checked_sub(REORDERED) {
-                self.sender.lose_up_to(now, limit, route);
-            }
+            self.sender.detect_losses(now, route);
         }
         while let Some((id, message)) = self.sender.pop_done() {
             self.events.push_back(Event::Sent { id, message });

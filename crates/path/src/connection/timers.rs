@@ -33,6 +33,9 @@ impl Connection {
             return;
         }
         self.sender.on_timeout(now);
+        if let Some(path) = self.sender.take_doubtful(now) {
+            self.sender.detect_losses(now, self.paths.route(path));
+        }
         if self.suspect_at().is_some_and(|at| at <= now) {
             self.suspect(now);
         }
@@ -70,10 +73,7 @@ impl Connection {
         match self.paths.judge(now) {
             Verdict::Alive => {
                 // Probes went through that left after the packets: these are lost.
-                let route = self.paths.route(self.paths.primary());
-                if let Some(reported) = route.reported() {
-                    self.sender.lose_up_to(now, reported, route);
-                }
+                self.sender.detect_losses(now, self.paths.route(self.paths.primary()));
                 self.sender.wait_anew(now);
             }
             Verdict::Dead => {

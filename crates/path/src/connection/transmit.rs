@@ -99,7 +99,8 @@ impl Connection {
         self.receiver.on_ack_sent();
         let echo = |route: &Route| {
             let (serial, at) = route.latest_arrival()?;
-            Some(Echo { path: route.id(), serial, delay_us: micros(now - at.min(now)) })
+            let delay_us = micros(now - at.min(now));
+            Some(Echo { path: route.id(), serial, delay_us, counts: route.counts })
         };
         let echoes = self.paths.iter().filter_map(echo).collect();
         let body = Body::Ack { echoes, early: self.receiver.early() };

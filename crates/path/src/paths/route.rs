@@ -6,6 +6,7 @@ use super::liveness::Liveness;
 use super::replay::Replay;
 use super::round_trip::{RoundTrip, RoundTrips};
 use crate::congestion::{Flight, MOST_PACKETS};
+use crate::wire::Counts;
 use crate::{Nanos, PathId};
 
 /// Packets whose time of sending is remembered: all that can be under way, and more.
@@ -33,6 +34,8 @@ pub(crate) struct Route {
     arrived: Replay,
     liveness: Liveness,
     trips: RoundTrips,
+    /// What the peer is to learn of packets that arrived.
+    pub counts: Counts,
     pub flight: Flight,
     pub link: Link,
 }
@@ -47,6 +50,7 @@ impl Route {
             arrived: Replay::default(),
             liveness: Liveness::default(),
             trips: RoundTrips::default(),
+            counts: Counts::default(),
             flight: Flight::new(packet),
             link: Link { carrier: true, has_room: true, queued_here: false, queued_there: false },
         }

@@ -7,14 +7,14 @@ mod outgoing;
 
 pub use outgoing::Payload;
 
-use crate::Nanos;
 use crate::congestion::Flight;
 use crate::connection::{Modify, Why};
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
 use crate::number::is_held_back;
 use crate::paths::Route;
-use crate::wire::{HEADER_BYTES, Range};
-use outgoing::{Outgoing, Part};
+use crate::wire::{MOST_PATHS, Range};
+use crate::{Nanos, PathId};
+use outgoing::{Arrived, Outgoing, Part};
 
 pub(crate) struct Sender {
     outgoing: Outgoing,
@@ -28,6 +28,10 @@ pub(crate) struct Sender {
     not_ready_until: Option<Nanos>,
     /// When the peer last said something new of what it received, or packets began to wait for it.
     waiting_since: Nanos,
+    /// The latest packet over each path that the peer had reported before.
+    reported: [Option<u64>; MOST_PATHS],
+    /// A path with a packet that is lost unless it is known to have arrived by then.
+    doubtful: Option<(PathId, Nanos)>,
 }
 
 /// The packet that leaves next.
@@ -49,6 +53,8 @@ impl Default for Sender {
             not_ready_left: 0,
             not_ready_until: None,
             waiting_since: 0,
+            reported: [None; MOST_PATHS],
+            doubtful: None,
         }
     }
 }
@@ -76,7 +82,7 @@ impl Sender {
 
     /// Gives back everything that waits.
     pub fn flush(&mut self) -> Vec<u64> {
-        self.not_ready_until = None;
+        (self.not_ready_until, self.doubtful) = (None, None);
         self.outgoing.flush()
     }
 
@@ -137,7 +143,7 @@ impl Sender {
         serial: u64,
     ) -> (Part, bool) {
         let (bytes, trip) = (self.outgoing.len(next.number) as u64, route.trip());
-        let full = route.flight.on_sent(now, bytes, HEADER_BYTES as u64, trip);
+        let full = route.flight.on_sent(now, bytes, trip);
         let part = self.outgoing.on_sent(next.number, route.id(), serial, now);
         (part, full || next.is_resent)
     }
@@ -145,6 +151,7 @@ impl Sender {
     /// Everything under way is to leave again, by another path.
     pub fn on_migrated(&mut self, now: Nanos) {
         self.outgoing.lose_all();
+        self.doubtful = None;
         self.retries_left = self.retries.count();
         self.waiting_since = now;
     }
@@ -168,15 +175,14 @@ impl Sender {
             let start = expects + u64::from(range.after);
             start..start + u64::from(range.count)
         });
-        let (before, mut settled) = (self.outgoing.base(), 0);
-        self.outgoing.on_ack(expects, ranges, |path, bytes| {
-            let route = &mut routes[usize::from(path.0)];
-            route.on_report(now);
-            let trip = route.trip();
-            route.flight.on_ack(bytes, trip);
-            settled += 1;
+        let (before, mut settled) = (self.outgoing.base(), false);
+        let reported = &self.reported;
+        self.outgoing.on_ack(expects, ranges, |arrived| {
+            let path = usize::from(arrived.sent.path.0);
+            settled |= !arrived.is_lost;
+            on_arrived(now, &arrived, reported[path], &mut routes[path]);
         });
-        if settled > 0 {
+        if settled {
             self.waiting_since = self.waiting_since.max(now);
             self.retries_left = self.retries.count();
         }
@@ -187,11 +193,27 @@ impl Sender {
         }
     }
 
-    /// Packets that left a path up to this one and have not arrived are lost.
-    pub fn lose_up_to(&mut self, now: Nanos, serial: u64, route: &mut Route) {
+    /// Packets that left a path are lost if one that left sufficiently later has arrived.
+    pub fn detect_losses(&mut self, now: Nanos, route: &mut Route) {
         let (path, trip) = (route.id(), route.trip());
+        let Some(reported) = route.reported() else { return };
+        self.reported[usize::from(path.0)] = Some(reported);
         let flight = &mut route.flight;
-        self.outgoing.lose_up_to(path, serial, |bytes| flight.on_loss(now, bytes, trip));
+        let window = flight.reordering_window(now, trip);
+        let left_until = now.saturating_sub(trip.last + window);
+        let next = self.outgoing.lose(path, reported, left_until, |bytes| {
+            flight.on_loss(now, bytes, trip);
+        });
+        self.doubtful = match next {
+            Some(left_at) => Some((path, left_at + trip.last + window)),
+            None => self.doubtful.filter(|(doubtful, _)| *doubtful != path),
+        };
+    }
+
+    /// The path of a packet that is lost if it is not known by now to have arrived.
+    pub fn take_doubtful(&mut self, now: Nanos) -> Option<PathId> {
+        let (path, _) = self.doubtful.take_if(|(_, at)| *at <= now)?;
+        Some(path)
     }
 
     /// The oldest packet under way is lost: the flight of the path that it had left.
@@ -265,6 +287,21 @@ impl Sender {
 
     /// When something is due if nothing arrives before, data apart.
     pub fn next_timeout(&self) -> Option<Nanos> {
-        [self.not_ready_until, self.retry_at()].into_iter().flatten().min()
+        let doubtful = self.doubtful.map(|(_, at)| at);
+        [self.not_ready_until, self.retry_at(), doubtful].into_iter().flatten().min()
+    }
+}
+
+/// A packet has arrived; `reported` is the latest over its path that the peer had reported before.
+fn on_arrived(now: Nanos, arrived: &Arrived, reported: Option<u64>, route: &mut Route) {
+    let (trip, sent) = (route.trip(), arrived.sent);
+    route.on_report(now);
+    if arrived.is_lost {
+        route.flight.on_spurious_loss();
+    } else {
+        route.flight.on_ack(now, arrived.bytes, trip);
+    }
+    if reported > Some(sent.serial) {
+        route.flight.on_late(now, now.saturating_sub(sent.at + trip.last), trip);
     }
 }
