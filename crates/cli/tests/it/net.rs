@@ -192,9 +192,9 @@ fn long_outages_of_all_paths_are_survived() {
     if !needs_lab() {
         return;
     }
-    let faults = ["eth0", "eth1"].map(|card| format!("3s drop node1:{card} for 60s\n"));
+    let faults = ["eth0", "eth1"].map(|card| format!("1s drop node1:{card} for 60s\n"));
     let timetable = Text::new("minute", &faults.concat());
-    let words = ["check", "--backend", "net", "--sizes", "0,1,7,1K,64K+1,1M", "--format", "json"];
+    let words = ["check", "--backend", "net", "--format", "json"];
     let begun = Instant::now();
     let checked = in_lab(&["--timetable", timetable.name()], &words);
     all_right(&document(&checked), 5);
