@@ -40,7 +40,9 @@ pub struct Echo {
     pub serial: u64,
     /// Its age in microseconds.
     pub delay_us: u32,
-    /// What arrived over the path so far.
+    /// The number of packets that have arrived over the path.
+    pub arrived: u64,
+    /// Packets among these.
     pub counts: Counts,
 }
 
@@ -72,11 +74,12 @@ pub enum Body<'a> {
     Ack { echoes: Vec<Echo>, early: Vec<Range> },
     /// No receive is posted for the message that begins with the next expected packet.
     NotReady { timer: u8 },
-    /// Is this path alive? Answered over this path and over the sender's primary one.
-    Probe,
-    /// The probe of `path` with this serial number had arrived so long before this left; `queued`
-    /// where packets wait at this end to leave by that path.
-    Answer { path: PathId, serial: u64, delay_us: u32, queued: bool },
+    /// Does this path carry packets of this length? Answered over this path and over the sender's
+    /// primary one.
+    Probe { bytes: usize },
+    /// A probe had arrived so long before this left; `queued` where packets wait at this end to
+    /// leave by its path.
+    Answer { probe: Echo, queued: bool },
     /// The sender wants this path as its alternate one; as long as the longest packet.
     Arm { bytes: usize },
     /// The receiver has it as its alternate as well, and heard a request.
@@ -108,9 +111,9 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         }
         Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u64),
         Body::NotReady { timer } => (NOT_READY, *timer, 0),
-        Body::Probe => (PROBE, 0, 0),
-        Body::Answer { path, serial, queued, .. } => {
-            (ANSWER, path.0 | if *queued { QUEUED } else { 0 }, *serial)
+        Body::Probe { .. } => (PROBE, 0, 0),
+        Body::Answer { probe, queued } => {
+            (ANSWER, probe.path.0 | if *queued { QUEUED } else { 0 }, probe.serial)
         }
         Body::Arm { .. } => (ARM, 0, 0),
         Body::Arming { .. } => (ARMING, 0, 0),
@@ -127,21 +130,27 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
             for echo in echoes {
                 out.push(echo.path.0);
                 out.extend(echo.serial.to_be_bytes());
-                out.extend(echo.delay_us.to_be_bytes());
-                out.extend(echo.counts.marked.to_be_bytes());
-                out.extend(echo.counts.again.to_be_bytes());
+                write_report(echo, out);
             }
             for range in early {
                 out.extend(range.after.to_be_bytes());
                 out.extend(range.count.to_be_bytes());
             }
         }
-        Body::Arm { bytes } | Body::Arming { bytes } => {
+        Body::Probe { bytes } | Body::Arm { bytes } | Body::Arming { bytes } => {
             out.resize(out.len() + bytes, 0);
         }
-        Body::Answer { delay_us, .. } => out.extend(delay_us.to_be_bytes()),
-        Body::NotReady { .. } | Body::Probe => {}
+        Body::Answer { probe, .. } => write_report(probe, out),
+        Body::NotReady { .. } => {}
     }
+}
+
+/// What an echo says beside its path and serial number.
+fn write_report(echo: &Echo, out: &mut Vec<u8>) {
+    out.extend(echo.delay_us.to_be_bytes());
+    out.extend(echo.arrived.to_be_bytes());
+    out.extend(echo.counts.marked.to_be_bytes());
+    out.extend(echo.counts.again.to_be_bytes());
 }
 
 /// Parses a packet; `None` for anything that [`write()`] cannot have written.
@@ -167,11 +176,10 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         },
         ACK => bytes.ack(usize::from(flags), number)?,
         NOT_READY if flags < 32 && number == 0 => Body::NotReady { timer: flags },
-        PROBE if flags == 0 && number == 0 => Body::Probe,
+        PROBE if flags == 0 && number == 0 => Body::Probe { bytes: bytes.rest().len() },
         ANSWER => {
-            let delay_us = u32::from_be_bytes(bytes.take()?);
-            let (path, queued) = (path_id(flags & !QUEUED)?, flags & QUEUED != 0);
-            Body::Answer { path, serial: number, delay_us, queued }
+            let probe = bytes.report(path_id(flags & !QUEUED)?, number)?;
+            Body::Answer { probe, queued: flags & QUEUED != 0 }
         }
         ARM if flags == 0 && number == 0 => Body::Arm { bytes: bytes.rest().len() },
         ARMING if flags == 0 && number == 0 => Body::Arming { bytes: bytes.rest().len() },
@@ -198,6 +206,15 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.0)
     }
 
+    /// What follows an echo's path and serial number.
+    fn report(&mut self, path: PathId, serial: u64) -> Option<Echo> {
+        let delay_us = u32::from_be_bytes(self.take()?);
+        let arrived = u64::from_be_bytes(self.take()?);
+        let marked = u16::from_be_bytes(self.take()?);
+        let counts = Counts { marked, again: u16::from_be_bytes(self.take()?) };
+        Some(Echo { path, serial, delay_us, arrived, counts })
+    }
+
     fn ack(&mut self, echoes: usize, ranges: u64) -> Option<Body<'a>> {
         if echoes > MOST_PATHS || ranges > MOST_RANGES as u64 {
             return None;
@@ -205,10 +222,7 @@ impl<'a> Reader<'a> {
         let mut echo = || {
             let path = path_id(self.take::<1>()?[0])?;
             let serial = u64::from_be_bytes(self.take()?);
-            let delay_us = u32::from_be_bytes(self.take()?);
-            let marked = u16::from_be_bytes(self.take()?);
-            let counts = Counts { marked, again: u16::from_be_bytes(self.take()?) };
-            Some(Echo { path, serial, delay_us, counts })
+            self.report(path, serial)
         };
         let echoes = (0..echoes).map(|_| echo()).collect::<Option<Vec<Echo>>>()?;
         let mut range = || {
@@ -235,7 +249,8 @@ mod tests {
 
     fn bodies() -> Vec<Body<'static>> {
         let counts = Counts { marked: 3, again: 0xfff0 };
-        let echo = Echo { path: PathId(1), serial: 9, delay_us: 12, counts };
+        let echo =
+            Echo { path: PathId(7), serial: u64::MAX, delay_us: 12, arrived: 1 << 33, counts };
         vec![
             Body::Data {
                 number: 1 << 24 | 5,
@@ -248,9 +263,10 @@ mod tests {
             Body::Ack { echoes: vec![], early: vec![] },
             Body::Ack { echoes: vec![echo, echo], early: vec![Range { after: 2, count: 3 }] },
             Body::NotReady { timer: 31 },
-            Body::Probe,
-            Body::Answer { path: PathId(7), serial: u64::MAX, delay_us: 70, queued: true },
-            Body::Answer { path: PathId(0), serial: 1, delay_us: 70, queued: false },
+            Body::Probe { bytes: 0 },
+            Body::Probe { bytes: 1400 },
+            Body::Answer { probe: echo, queued: true },
+            Body::Answer { probe: Echo { path: PathId(0), ..echo }, queued: false },
             Body::Arm { bytes: 1000 },
             Body::Arming { bytes: 0 },
         ]
@@ -273,8 +289,10 @@ mod tests {
             write(&HEADER, &body, &mut packet);
             for len in 0..packet.len() {
                 let kept = read(&packet[..len]);
-                let open_ended =
-                    matches!(body, Body::Data { .. } | Body::Arm { .. } | Body::Arming { .. });
+                let open_ended = matches!(
+                    body,
+                    Body::Data { .. } | Body::Probe { .. } | Body::Arm { .. } | Body::Arming { .. }
+                );
                 assert_eq!(kept.is_some(), open_ended && len >= HEADER_BYTES, "{body:?} {len}");
             }
         }

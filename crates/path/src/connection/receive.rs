@@ -2,7 +2,7 @@
 
 use super::{Connection, Event, Why};
 use crate::receiving::{Data, Taken};
-use crate::wire::{Body, Echo, Header, Range, read};
+use crate::wire::{Body, Counts, Echo, Header, Range, read};
 use crate::{Nanos, NotReadyTimer, PathId};
 
 impl Connection {
@@ -58,6 +58,7 @@ impl Connection {
         let path = header.path;
         match body {
             Body::Data { number, first, last, ack_wanted, bytes } => {
+                self.answer_by = Some(path).filter(|path| self.paths.armed() == Some(*path));
                 let data = Data { number, first, last, ack_wanted, bytes };
                 let taken = self.receiver.on_data(now, data);
                 if taken == Taken::Refused {
@@ -70,12 +71,11 @@ impl Connection {
             Body::Ack { .. } if is_news => self.receiver.acknowledge_at(now),
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
-            Body::Probe => self.on_probe(now, path, header.serial),
-            Body::Answer { path: asked, serial, delay_us, queued } => {
-                if let Some(route) = self.paths.get_mut(asked) {
-                    let trip = route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
+            Body::Probe { .. } => self.on_probe(now, path, header.serial),
+            Body::Answer { probe, queued } => {
+                self.on_echo(now, &probe);
+                if let Some(route) = self.paths.get_mut(probe.path) {
                     route.link.queued_there = queued;
-                    trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
                 }
             }
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
@@ -99,12 +99,7 @@ impl Connection {
     /// The peer has everything before `expects`, and some after it.
     fn on_ack(&mut self, now: Nanos, expects: u64, echoes: &[Echo], early: &[Range]) {
         for echo in echoes {
-            let delay = Nanos::from(echo.delay_us) * 1000;
-            let Some(route) = self.paths.get_mut(echo.path) else { continue };
-            let Some(trip) = route.on_echo(now, echo.serial, delay) else { continue };
-            self.counters.trips.count(trip);
-            let estimate = route.trip();
-            route.flight.on_counts(now, echo.counts, estimate);
+            self.on_echo(now, echo);
         }
         self.sender.on_ack(now, expects, early, self.paths.routes());
         for echo in echoes {
@@ -114,6 +109,17 @@ impl Connection {
         while let Some((id, message)) = self.sender.pop_done() {
             self.events.push_back(Event::Sent { id, message });
         }
+    }
+
+    /// The peer reports what has arrived over a path.
+    fn on_echo(&mut self, now: Nanos, echo: &Echo) {
+        let Some(route) = self.paths.get_mut(echo.path) else { return };
+        if let Some(trip) = route.on_echo(now, echo) {
+            self.counters.trips.count(trip);
+            let estimate = route.trip();
+            route.flight.on_counts(now, echo.counts, estimate);
+        }
+        self.paths.consider_trial(now);
     }
 
     /// The peer has no receive for the next message.
@@ -131,8 +137,8 @@ impl Connection {
         let primary = self.primary();
         let other = if path == primary { self.alternate() } else { Some(primary) };
         for by in [Some(path), other].into_iter().flatten() {
-            let answer = Body::Answer { path, serial, delay_us: 0, queued: false };
-            self.control.push(now, by, answer);
+            let probe = Echo { path, serial, delay_us: 0, arrived: 0, counts: Counts::default() };
+            self.control.push(now, by, Body::Answer { probe, queued: false });
         }
     }
 }

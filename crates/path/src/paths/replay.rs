@@ -7,13 +7,15 @@ const WORDS: usize = (WINDOW / 64) as usize;
 pub(crate) struct Replay {
     /// One more than the latest serial number.
     next: u64,
+    /// The number of packets.
+    count: u64,
     /// One bit for each serial number of the window, at its remainder.
     seen: [u64; WORDS],
 }
 
 impl Default for Replay {
     fn default() -> Replay {
-        Replay { next: 0, seen: [0; WORDS] }
+        Replay { next: 0, count: 0, seen: [0; WORDS] }
     }
 }
 
@@ -30,7 +32,13 @@ impl Replay {
             return false;
         }
         self.seen[place(serial)] |= bit(serial);
+        self.count += 1;
         true
+    }
+
+    /// The number of packets that have arrived.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     /// The latest, if any has arrived.
@@ -61,7 +69,7 @@ mod tests {
         }
         assert!(!replay.take(3), "too old to decide");
         assert!(!replay.take(4999) && replay.take(5001));
-        assert_eq!(replay.latest(), Some(9_000));
+        assert_eq!((replay.latest(), replay.count()), (Some(9_000), 8));
         assert!(replay.take(u64::MAX - 1) && !replay.take(9_001));
     }
 }

@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 
 use super::liveness::Liveness;
+use super::loss::Loss;
 use super::replay::Replay;
 use super::round_trip::{RoundTrip, RoundTrips};
 use crate::congestion::{Flight, MOST_PACKETS};
-use crate::wire::Counts;
+use crate::wire::{Counts, Echo};
 use crate::{Nanos, PathId};
 
 /// Packets whose time of sending is remembered: all that can be under way, and more.
 const REMEMBERED: usize = 2 * MOST_PACKETS;
+/// Probes of full length whose answers are waited for, at most.
+const MOST_PROBES: usize = 512;
 
 /// What the driver reports of a path's interface.
 pub(crate) struct Link {
@@ -29,6 +32,9 @@ pub(crate) struct Route {
     next_serial: u64,
     /// Serial number and time of packets whose arrival is not known.
     sent: VecDeque<(u64, Nanos)>,
+    /// Serial number and time of probes of full length whose arrival is not known.
+    probes: VecDeque<(u64, Nanos)>,
+    probes_answered: u64,
     /// The latest packet that the peer reported.
     reported: Option<u64>,
     arrived: Replay,
@@ -36,6 +42,7 @@ pub(crate) struct Route {
     trips: RoundTrips,
     /// What the peer is to learn of packets that arrived.
     pub counts: Counts,
+    loss: Loss,
     pub flight: Flight,
     pub link: Link,
 }
@@ -46,11 +53,14 @@ impl Route {
             id,
             next_serial: 0,
             sent: VecDeque::new(),
+            probes: VecDeque::new(),
+            probes_answered: 0,
             reported: None,
             arrived: Replay::default(),
             liveness: Liveness::default(),
             trips: RoundTrips::default(),
             counts: Counts::default(),
+            loss: Loss::default(),
             flight: Flight::new(packet),
             link: Link { carrier: true, has_room: true, queued_here: false, queued_there: false },
         }
@@ -71,6 +81,19 @@ impl Route {
         serial
     }
 
+    /// A packet that leaves is a probe of full length.
+    pub fn on_probed(&mut self, now: Nanos, serial: u64) {
+        if self.probes.len() == MOST_PROBES {
+            self.probes.pop_front();
+        }
+        self.probes.push_back((serial, now));
+    }
+
+    /// The number of probes of full length that are known to have arrived.
+    pub fn probes_answered(&self) -> u64 {
+        self.probes_answered
+    }
+
     /// Records a packet that arrived over this path; false if it is a duplicate.
     pub fn on_arrival(&mut self, now: Nanos, serial: u64) -> bool {
         let fresh = self.arrived.take(serial);
@@ -80,9 +103,17 @@ impl Route {
         fresh
     }
 
-    /// The serial number of the latest packet that arrived, and when.
-    pub fn latest_arrival(&self) -> Option<(u64, Nanos)> {
-        self.arrived.latest().zip(self.liveness.arrived_at())
+    /// The latest packet that arrived, and its age.
+    pub fn echo(&self, now: Nanos) -> Option<Echo> {
+        let (serial, at) = self.arrived.latest().zip(self.liveness.arrived_at())?;
+        let delay_us = micros(now.saturating_sub(at));
+        let (arrived, counts) = (self.arrived.count(), self.counts);
+        Some(Echo { path: self.id, serial, delay_us, arrived, counts })
+    }
+
+    /// The number of packets that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.arrived.count()
     }
 
     /// The serial number of the latest packet that the peer reported.
@@ -99,14 +130,22 @@ impl Route {
         self.liveness.on_report(now);
     }
 
-    /// The peer has had this packet for `delay`; the round trip, if it is news.
-    pub fn on_echo(&mut self, now: Nanos, serial: u64, delay: Nanos) -> Option<Nanos> {
+    /// What the peer reports of this path; the round trip, if it is news.
+    pub fn on_echo(&mut self, now: Nanos, echo: &Echo) -> Option<Nanos> {
+        let (serial, delay) = (echo.serial, Nanos::from(echo.delay_us) * 1000);
+        if let Some(place) = self.probes.iter().position(|probe| probe.0 == serial)
+            && let Some((_, sent_at)) = self.probes.remove(place)
+        {
+            self.liveness.on_carried(now, sent_at);
+            self.probes_answered += 1;
+        }
         if serial >= self.next_serial || self.reported.is_some_and(|known| serial <= known) {
             return None;
         }
         let mut measured = None;
         self.reported = Some(serial);
         self.liveness.on_report(now);
+        self.loss.on_report(now, echo, self.trips.estimate().smoothed);
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;
@@ -122,6 +161,16 @@ impl Route {
         measured
     }
 
+    /// The packets that this path loses towards the peer.
+    pub fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
+    /// Begins to count anew.
+    pub fn forget_loss(&mut self) {
+        self.loss = Loss::default();
+    }
+
     /// The estimated round trip.
     pub fn trip(&self) -> RoundTrip {
         self.trips.estimate()
@@ -135,4 +184,9 @@ impl Route {
     pub fn takes_data(&self) -> bool {
         self.flight.has_room() && self.link.carrier && self.link.has_room
     }
+}
+
+/// A time as packets encode it.
+pub(crate) fn micros(time: Nanos) -> u32 {
+    u32::try_from(time / 1000).unwrap_or(u32::MAX)
 }

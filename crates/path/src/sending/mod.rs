@@ -22,7 +22,8 @@ pub(crate) struct Sender {
     ack_timeout: AckTimeout,
     retries: Retries,
     not_ready_retries: Retries,
-    retries_left: u8,
+    /// Retries since the last progress.
+    retried: u8,
     not_ready_left: u8,
     /// The peer was not ready: nothing leaves before.
     not_ready_until: Option<Nanos>,
@@ -32,6 +33,8 @@ pub(crate) struct Sender {
     reported: [Option<u64>; MOST_PATHS],
     /// A path with a packet that is lost unless it is known to have arrived by then.
     doubtful: Option<(PathId, Nanos)>,
+    /// When the peer last acknowledged the oldest packet, or that packet left first.
+    progress_at: Nanos,
 }
 
 /// The packet that leaves next.
@@ -39,6 +42,14 @@ pub(crate) struct Sender {
 pub(crate) struct Next {
     pub number: u64,
     pub is_resent: bool,
+}
+
+/// What became of a retry.
+pub(crate) enum Retry {
+    Sent,
+    /// Only another path can help.
+    LastPath,
+    GiveUp,
 }
 
 impl Default for Sender {
@@ -49,12 +60,13 @@ impl Default for Sender {
             ack_timeout: AckTimeout::NEVER,
             retries: Retries::MOST,
             not_ready_retries: Retries::MOST,
-            retries_left: 0,
+            retried: 0,
             not_ready_left: 0,
             not_ready_until: None,
             waiting_since: 0,
             reported: [None; MOST_PATHS],
             doubtful: None,
+            progress_at: 0,
         }
     }
 }
@@ -69,7 +81,7 @@ impl Sender {
         if let Some(number) = modify.send_number {
             self.outgoing.begin(u64::from(number));
         }
-        self.retries_left = self.retries.count();
+        self.retried = 0;
         self.not_ready_left = self.not_ready_retries.count();
     }
 
@@ -144,15 +156,17 @@ impl Sender {
     ) -> (Part, bool) {
         let (bytes, trip) = (self.outgoing.len(next.number) as u64, route.trip());
         let full = route.flight.on_sent(now, bytes, trip);
+        if !self.outgoing.has_outstanding() {
+            (self.progress_at, self.retried) = (now, 0);
+        }
         let part = self.outgoing.on_sent(next.number, route.id(), serial, now);
         (part, full || next.is_resent)
     }
 
     /// Everything under way is to leave again, by another path.
-    pub fn on_migrated(&mut self, now: Nanos) {
+    pub fn send_all_again(&mut self, now: Nanos) {
         self.outgoing.lose_all();
         self.doubtful = None;
-        self.retries_left = self.retries.count();
         self.waiting_since = now;
     }
 }
@@ -184,11 +198,11 @@ impl Sender {
         });
         if settled {
             self.waiting_since = self.waiting_since.max(now);
-            self.retries_left = self.retries.count();
         }
         if self.outgoing.base() > before {
             self.not_ready_until = None;
             self.waiting_since = now;
+            (self.progress_at, self.retried) = (now, 0);
             self.not_ready_left = self.not_ready_retries.count();
         }
     }
@@ -241,7 +255,7 @@ impl Sender {
         self.lose_oldest(routes);
         self.not_ready_until = Some(now + timer.nanos());
         self.waiting_since = now + timer.nanos();
-        self.retries_left = self.retries.count();
+        (self.progress_at, self.retried) = (now + timer.nanos(), 0);
         Ok(true)
     }
 }
@@ -254,9 +268,14 @@ impl Sender {
         Some(self.waiting_since.max(sent_at))
     }
 
-    /// When the peer last said something new, or packets began to wait for it.
+    /// When the peer last acknowledged the oldest packet, or that packet left first.
     pub fn last_progress(&self) -> Nanos {
-        self.waiting_since
+        self.progress_at
+    }
+
+    /// The same, if a packet waits for its acknowledgement.
+    pub fn stuck_since(&self) -> Option<Nanos> {
+        self.waiting_since().map(|_| self.progress_at)
     }
 
     /// The peer is alive: the wait begins anew.
@@ -264,20 +283,24 @@ impl Sender {
         self.waiting_since = now;
     }
 
-    /// When the packet that waits has waited for as long as one may.
+    /// When the packet that waits has waited for as long as one may; only an acknowledgement begins
+    /// the wait anew.
     pub fn retry_at(&self) -> Option<Nanos> {
-        Some(self.waiting_since()? + self.ack_timeout.nanos()?)
+        let timeout = self.ack_timeout.nanos()?;
+        Some(self.stuck_since()? + (u64::from(self.retried) + 1) * timeout)
     }
 
-    /// Sends the oldest packet again; false if that was done as often as it may be.
-    pub fn retry(&mut self, now: Nanos, routes: &mut [Route]) -> bool {
-        let Some(left) = self.retries_left.checked_sub(1) else { return false };
-        self.retries_left = left;
+    /// Sends the oldest packet again, if that was not done as often as it may be.
+    pub fn retry(&mut self, now: Nanos, routes: &mut [Route]) -> Retry {
+        self.retried += 1;
+        if let Some(beyond) = self.retried.checked_sub(self.retries.count() + 1) {
+            return if beyond == 0 { Retry::LastPath } else { Retry::GiveUp };
+        }
         if let Some(flight) = self.lose_oldest(routes) {
             flight.restart();
         }
         self.waiting_since = now;
-        true
+        Retry::Sent
     }
 
     /// Ends the wait for a peer that was not ready, when its time has come.

@@ -155,7 +155,7 @@ impl Pair {
                 let before = self.replayed()[1 - end];
                 let packet = change(end, packet);
                 self.ends[1 - end].on_packet(self.now, FIRST, &packet);
-                // What carries neither data nor news of any is not told from a late packet.
+                // Without data or news of any, it may as well be late.
                 let judged = end == 1 || is_data(&packet);
                 assert!(!judged || self.replayed()[1 - end] > before, "it was taken");
             }

@@ -6,6 +6,7 @@
 mod end;
 mod fault;
 mod link;
+mod quality;
 mod stall;
 mod world;
 

@@ -37,6 +37,22 @@ impl World {
                 let now = if begins { trouble } else { Default::default() };
                 self.links[path][end].trouble = now;
             }
+            Fault::Mtu { path, bytes } => {
+                let mtu = if begins { bytes } else { usize::MAX };
+                self.links[path].iter_mut().for_each(|link| link.mtu = mtu);
+            }
+            Fault::Loss { path, part } => {
+                let lost = if begins { part } else { 0.0 };
+                self.links[path].iter_mut().for_each(|link| link.lost = lost);
+            }
+            Fault::Reorder { path, most } => {
+                let reorders = if begins { most } else { 0 };
+                self.links[path].iter_mut().for_each(|link| link.reorders = reorders);
+            }
+            Fault::Slower { path, trip } => {
+                let slower = if begins { trip / 2 } else { 0 };
+                self.links[path].iter_mut().for_each(|link| link.slower = slower);
+            }
             Fault::Carrier { path, ends } => {
                 for end in (0..2).filter(|end| ends[*end]) {
                     count(&mut self.without_carrier[path][end]);

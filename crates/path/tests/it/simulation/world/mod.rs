@@ -47,6 +47,8 @@ pub struct World {
     faults: Vec<Fault>,
     next_message: [Nanos; 2],
     pace: Nanos,
+    /// Messages that wait for their acknowledgement, at most.
+    most_waiting: u64,
     pub tried: [u64; KINDS.len()],
     /// A packet that was sent, for forgers.
     sample: Vec<u8>,
@@ -85,6 +87,7 @@ impl World {
             faults: Vec::new(),
             next_message: [0, 0],
             pace,
+            most_waiting: WAITING,
             tried: [0; KINDS.len()],
             sample: Vec::new(),
             held: Held::default(),
@@ -102,6 +105,18 @@ impl World {
         world.links = (0..2).map(|_| [Link::plain(), Link::plain()]).collect();
         world.without_carrier = vec![[0; 2]; 2];
         world.pace = 100 * US;
+        world
+    }
+
+    /// The same, a message each way every 500 us on average.
+    pub fn sparse(seed: u64) -> World {
+        World { pace: 500 * US, ..World::plain(seed) }
+    }
+
+    /// As many messages as two plain paths carry.
+    pub fn busy(seed: u64) -> World {
+        let mut world = World::plain(seed);
+        (world.pace, world.most_waiting) = (1, 256);
         world
     }
 
@@ -194,7 +209,7 @@ impl World {
             if end.paused > 0 {
                 return None;
             }
-            let may_send = sends && end.drains == 0 && end.waits() < WAITING;
+            let may_send = sends && end.drains == 0 && end.waits() < self.most_waiting;
             let message = may_send.then_some(self.next_message[number]);
             let timeout = end.connection.next_timeout().map(|at| at.max(self.now + US));
             [timeout, message, end.manages_at()].into_iter().flatten().min()
@@ -228,7 +243,7 @@ impl World {
     fn turn(&mut self, end: usize, sends: bool) -> Result<(), String> {
         let now = self.now;
         self.ends[end].post_receives();
-        let due = self.next_message[end] <= now && self.ends[end].waits() < WAITING;
+        let due = self.next_message[end] <= now && self.ends[end].waits() < self.most_waiting;
         if sends && self.ends[end].drains == 0 && due {
             self.ends[end].send(now)?;
             let wait = self.random.uniform() * 2.0 * self.pace as f64;
