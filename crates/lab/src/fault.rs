@@ -41,6 +41,7 @@ pub const KINDS: &[FaultKind] = &[
         "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
         "this share of packets is dropped, at random",
     ),
+    kind("mtu", "mtu HOST[:CARD] BYTES", "longer packets do not pass the card, without a sign"),
     kind("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
     kind("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
     kind("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
@@ -134,6 +135,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
         ("drop", [at, way]) => reader.lose(at, None, direction(way)?),
         ("loss", [at, part]) => reader.lose(at, Some(share(part)?), Direction::Both),
         ("loss", [at, part, way]) => reader.lose(at, Some(share(part)?), direction(way)?),
+        ("mtu", [at, bytes]) => reader.mtu(at, bytes),
         ("slow", [at, rate]) => reader.slow(at, rate, Direction::Both),
         ("slow", [at, rate, way]) => reader.slow(at, rate, direction(way)?),
         ("delay", [at, time]) => reader.delay(at, seconds(time)?),
@@ -303,6 +305,20 @@ impl Reader<'_> {
         Ok((begin, end))
     }
 
+    /// The longest packet of a card.
+    fn mtu(&self, word: &str, bytes: &str) -> Result<Actions, LabError> {
+        let (_, host, path) = self.card(word)?;
+        let bytes = match bytes.parse() {
+            Ok(bytes) if (LEAST_MTU..=MTU).contains(&bytes) => bytes,
+            _ => return refuse(format!("`{bytes}` is not a length of packets; write 1300")),
+        };
+        let set = |bytes: u32| {
+            let lines = format!("link set {} mtu {bytes}\n", card(path));
+            vec![Action::Tool { tool: "ip", namespace: self.lab.host(&host.name), lines }]
+        };
+        Ok((set(bytes), set(MTU)))
+    }
+
     fn slow(&self, word: &str, rate: &str, direction: Direction) -> Result<Actions, LabError> {
         let rate = parse_rate(rate)
             .or_else(|_| refuse(format!("`{rate}` is not a rate; write 10Mbit, 1Gbit or 5MB/s")))?;
@@ -407,6 +423,10 @@ impl Reader<'_> {
     }
 }
 
+/// The longest packet of a card, and the shortest that IPv6 allows for it.
+const MTU: u32 = 1500;
+const LEAST_MTU: u32 = 1280;
+
 /// What a packet filter in the kernel calls a random number: an offset into no packet.
 const RANDOM: u32 = 0xFFFF_F038;
 /// What a filter answers: drop it silently, or go on.
@@ -463,6 +483,7 @@ mod tests {
             "drop site0>site1",
             "loss s0n0 5%",
             "loss site0-site1 0.5 for 2s",
+            "mtu s0n0:eth1 1300",
             "slow s0n0 10Mbit out",
             "slow site0-site1 10Mbit",
             "delay site1>site0 20ms",
@@ -494,6 +515,8 @@ mod tests {
             ("drop site0>mars", "unknown site `mars`"),
             ("loss s0n0 200%", "not a share of packets"),
             ("loss s0n0 NaN", "not a share of packets"),
+            ("mtu s0n0 60", "not a length of packets"),
+            ("mtu s0n0 long", "not a length of packets"),
             ("slow s0n0 fast", "not a rate"),
             ("delay s0n0 5ms", "is not a pair of sites"),
             ("delay site0>site1 soon", "not a time"),

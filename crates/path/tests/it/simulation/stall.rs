@@ -72,7 +72,7 @@ fn a_busy_peer_is_not_a_dead_path() {
 /// leave the path. It grows by `times` the time that passes.
 fn migrations_while_a_queue_grows(times: f64) -> u64 {
     let step = MS / 20;
-    let mut world = World::plain(1);
+    let mut world = World::plain(3);
     world.pass(100 * MS).expect("nothing is lost");
     for _ in 0..20 {
         let mut wait = 0.0;
@@ -88,7 +88,7 @@ fn migrations_while_a_queue_grows(times: f64) -> u64 {
 
 #[test]
 fn a_long_queue_is_not_a_dead_path() {
-    let growths = [0.1, 0.5, 1.0, 2.0, 3.0, 4.0];
+    let growths = [0.1, 0.5, 1.0, 2.0, 4.0, 7.0];
     let counts = growths.map(migrations_while_a_queue_grows);
     assert_eq!(counts, [0; 6], "for queues that grow by {growths:?} times the time that passes");
 }
