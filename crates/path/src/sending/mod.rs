@@ -293,7 +293,7 @@ fn on_arrived(now: Nanos, arrived: &Arrived, reported: Option<u64>, route: &mut 
     let (trip, sent) = (route.trip(), arrived.sent);
     route.on_report(now);
     if arrived.is_lost {
-        route.flight.on_spurious_loss();
+        route.flight.on_spurious_loss(now, trip);
     } else {
         route.flight.on_ack(now, arrived.bytes, trip);
     }
