@@ -26,15 +26,31 @@ struct Trial {
 /// What is to become of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Advice {
-    /// It shrinks to so many parts in 1024.
+    /// It shrinks to this number of parts in 1024.
     Shrink(u64),
-    /// It was better before: so many bytes. If it made hardly a difference, it is far too small.
+    /// It was better before, with this number of bytes. If less made hardly a difference, it is far
+    /// too small.
     Restore { window: u64, had_no_effect: bool },
+}
+
+/// What a smaller window can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Share {
+    /// Who fills the queue.
+    Large,
+    /// Nothing: it is one of many that share the queue. It shrinks without a trial.
+    Small,
+    /// Nothing: packets were lost of late, which has made it smaller, and others too.
+    Lossy,
+    /// Nothing that marks of congestion do not say better.
+    Marked,
 }
 
 pub(super) struct Delay {
     /// The round trip to compare with where the least one measured does not serve.
     raised: Option<Nanos>,
+    /// Whether others were found to fill a part of the queue.
+    is_shared: bool,
     round_began: Nanos,
     shortest: Nanos,
     trial: Option<Trial>,
@@ -42,7 +58,7 @@ pub(super) struct Delay {
 
 impl Delay {
     pub fn new() -> Delay {
-        Delay { raised: None, round_began: 0, shortest: Nanos::MAX, trial: None }
+        Delay { raised: None, is_shared: false, round_began: 0, shortest: Nanos::MAX, trial: None }
     }
 
     /// The round trip through an empty queue, or one to be taken as such.
@@ -55,9 +71,9 @@ impl Delay {
         trip.last.saturating_sub(self.base(trip))
     }
 
-    /// Whether others were found to fill the queue.
-    pub fn is_raised(&self) -> bool {
-        self.raised.is_some()
+    /// Whether others were found to fill a part of the queue.
+    pub fn is_shared(&self) -> bool {
+        self.raised.is_some() && self.is_shared
     }
 
     /// The window has shrunk for another reason, so that the trial shows nothing.
@@ -65,16 +81,15 @@ impl Delay {
         self.trial = None;
     }
 
-    /// A packet was acknowledged with this window. A window of a few packets is one of many that
-    /// share the queue: what it does alone does not show.
+    /// A packet was acknowledged with this window.
     pub fn on_ack(
         &mut self,
         now: Nanos,
         trip: RoundTrip,
         window: u64,
-        is_small: bool,
+        share: Share,
     ) -> Option<Advice> {
-        if is_small {
+        if matches!(share, Share::Small | Share::Marked) {
             (self.raised, self.trial) = (None, None);
         }
         self.raised = self.raised.map(|raised| raised.min(trip.last)).filter(|r| *r > trip.least);
@@ -90,9 +105,13 @@ impl Delay {
                 return None;
             }
         }
-        let advice = self.trial.take().and_then(|trial| self.judge(&trial, shortest));
-        let advice = advice.or_else(|| self.try_less(trip, shortest, window));
-        self.trial.take_if(|_| is_small);
+        let trial = self.trial.take();
+        if matches!(share, Share::Lossy | Share::Marked) {
+            return None;
+        }
+        let advice = trial.and_then(|trial| self.judge(&trial, shortest));
+        let advice = advice.or_else(|| self.try_less(trip, shortest, window, share));
+        self.trial.take_if(|_| share == Share::Small);
         advice
     }
 
@@ -104,18 +123,31 @@ impl Delay {
             return None;
         }
         self.raised = Some(trial.trip.min(shortest));
-        Some(Advice::Restore { window: trial.window, had_no_effect: 4 * gained < wanted })
+        let had_no_effect = 4 * gained < wanted;
+        self.is_shared = !had_no_effect;
+        Some(Advice::Restore { window: trial.window, had_no_effect })
     }
 
-    fn try_less(&mut self, trip: RoundTrip, shortest: Nanos, window: u64) -> Option<Advice> {
+    fn try_less(
+        &mut self,
+        trip: RoundTrip,
+        shortest: Nanos,
+        window: u64,
+        share: Share,
+    ) -> Option<Advice> {
         let base = self.base(trip);
         if shortest <= base + WAIT {
             return None;
         }
+        let waited = shortest - base;
         // As much as fits without a queue, or a half. Now and then the queue must be empty, or its
         // length would not be known any more.
         let fits = 1000 * base / shortest;
-        let parts = if trip.is_old && self.raised.is_none() { fits } else { fits.max(512) };
+        let parts = match share {
+            Share::Small => 1024 - 256 * (waited - WAIT) / waited,
+            _ if trip.is_old && self.raised.is_none() => fits,
+            _ => fits.max(512),
+        };
         let expected = base.max(shortest * parts / 1024);
         self.trial = Some(Trial { window, trip: shortest, expected, rounds_left: ROUNDS });
         Some(Advice::Shrink(parts))
@@ -136,7 +168,7 @@ mod tests {
     fn advise(delay: &mut Delay, now: &mut Nanos, trips: &[Nanos]) -> Vec<Advice> {
         let advice = trips.iter().filter_map(|last| {
             *now += last;
-            delay.on_ack(*now, trip(*last), 1000, false)
+            delay.on_ack(*now, trip(*last), 1000, Share::Large)
         });
         advice.collect()
     }
@@ -146,7 +178,7 @@ mod tests {
         let (mut delay, mut now) = (Delay::new(), MS);
         let advice = advise(&mut delay, &mut now, &[2 * MS, 5 * MS, 5 * MS, 2 * MS, 2 * MS]);
         assert_eq!(advice, [Advice::Shrink(512)]);
-        assert!(!delay.is_raised());
+        assert!(!delay.is_shared());
     }
 
     #[test]

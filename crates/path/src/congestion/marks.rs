@@ -1,11 +1,13 @@
-//! Congestion marks: routers mark packets that wait in a queue, and the window shrinks with the part
-//! of them that was marked.
+//! Congestion marks: routers mark packets that wait in a queue, and the window shrinks with the
+//! part of them that was marked.
 
 use crate::Nanos;
 
 const ALL: u64 = 1024;
 /// What a round trip counts for in the average, as a power of two.
 const WEIGHT: u32 = 4;
+/// Marks say all that there is to know of a queue for this time, or 16 round trips.
+const RECENT: Nanos = 100_000_000;
 
 pub(super) struct Marks {
     pub round_began: Nanos,
@@ -14,11 +16,13 @@ pub(super) struct Marks {
     pub marked: u64,
     /// The part that is marked on average.
     part: u64,
+    /// When a round trip with marks was last over.
+    marked_at: Option<Nanos>,
 }
 
 impl Marks {
     pub fn new() -> Marks {
-        Marks { round_began: 0, acked: 0, marked: 0, part: ALL }
+        Marks { round_began: 0, acked: 0, marked: 0, part: ALL, marked_at: None }
     }
 
     /// A round trip is over. Gives what is left of the window in parts of 1024, if any packet of it
@@ -27,8 +31,16 @@ impl Marks {
         let part = ALL * self.marked.min(self.acked) / self.acked.max(1);
         self.part = self.part - (self.part >> WEIGHT) + (part >> WEIGHT);
         let any = self.marked > 0;
+        if any {
+            self.marked_at = Some(now);
+        }
         (self.round_began, self.acked, self.marked) = (now, 0, 0);
         any.then_some(ALL - self.part / 2)
+    }
+
+    /// Whether routers on the path were seen to mark packets.
+    pub fn are_recent(&self, now: Nanos, trip: Nanos) -> bool {
+        self.marked_at.is_some_and(|at| now < at + RECENT.max(16 * trip))
     }
 }
 

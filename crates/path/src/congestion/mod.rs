@@ -67,8 +67,8 @@ impl Flight {
     }
 
     /// A packet that counted as lost has arrived.
-    pub fn on_spurious_loss(&mut self) {
-        self.window.on_spurious_loss();
+    pub fn on_spurious_loss(&mut self, now: Nanos, trip: RoundTrip) {
+        self.window.on_spurious_loss(now, trip.smoothed);
     }
 
     /// What the peer counts of this path: packets with a congestion mark, and packets that came
@@ -78,7 +78,8 @@ impl Flight {
         let again = counts.again.wrapping_sub(self.counts.again);
         self.counts = counts;
         self.window.on_marks(u64::from(marked));
-        let spurious = (0..again).filter(|_| self.window.on_spurious_loss()).count();
+        let is_spurious = |_: &u16| self.window.on_spurious_loss(now, trip.smoothed);
+        let spurious = (0..again).filter(is_spurious).count();
         if spurious > 0 {
             // They were later than they were waited for.
             let window = self.reordering.window(now, trip);

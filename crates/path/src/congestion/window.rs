@@ -6,18 +6,20 @@
 //! little more than the rate that the window means, also when a path has just taken over.
 
 use super::MOST_PACKETS;
-use super::delay::{Advice, Delay, WAIT};
+use super::delay::{Advice, Delay, Share, WAIT};
 use super::marks::Marks;
 use crate::Nanos;
 use crate::paths::RoundTrip;
 use crate::wire::HEADER_BYTES;
 
+/// For this number of round trips after a loss the delay of packets says little.
+const LOSSY_TRIPS: u64 = 4;
 /// Packets of a small window.
 const FEW: u64 = 4;
 /// Packets of the first window.
 const FIRST: u64 = 32;
 /// The smallest is a part of a packet: then one leaves in several round trips.
-const LEAST_PART: u64 = 64;
+const LEAST_PART: u64 = 16;
 /// What is left of a window after a loss, in parts of 1024.
 const LEFT: u64 = 717;
 /// Losses of so short a time, and two round trips, may prove together to be none.
@@ -37,6 +39,13 @@ struct Cut {
     began: Nanos,
     /// Losses since then that have not proved to be none.
     losses: u32,
+}
+
+impl Cut {
+    /// Whether it may prove to be spurious.
+    fn is_recent(&self, now: Nanos, trip: Nanos) -> bool {
+        now < self.began + UNDONE_WITHIN + 2 * trip
+    }
 }
 
 /// How much of the window is used.
@@ -90,9 +99,11 @@ impl Window {
         {
             self.shrink(parts);
         }
-        match self.delay.on_ack(now, trip, self.bytes, self.bytes < FEW * self.packet) {
+        match self.delay.on_ack(now, trip, self.bytes, self.share(now, trip)) {
             Some(Advice::Shrink(parts)) => {
-                self.bytes = self.bytes * parts / 1024;
+                // Delays may be of others, who do not yield: a little must be left.
+                let least = self.bytes.min(self.packet / 2);
+                self.bytes = (self.bytes * parts / 1024).max(least);
                 self.doubles_to = self.bytes;
             }
             Some(Advice::Restore { window, had_no_effect }) => {
@@ -109,6 +120,16 @@ impl Window {
         self.bytes = self.bytes.clamp(self.packet.div_ceil(LEAST_PART), most);
     }
 
+    fn share(&self, now: Nanos, trip: RoundTrip) -> Share {
+        let is_recent = |cut: &Cut| now < cut.at + LOSSY_TRIPS * trip.smoothed;
+        match &self.cut {
+            _ if self.marks.are_recent(now, trip.smoothed) => Share::Marked,
+            _ if self.bytes < FEW * self.packet => Share::Small,
+            Some(cut) if is_recent(cut) => Share::Lossy,
+            _ => Share::Large,
+        }
+    }
+
     /// Whether the window was the limit when what arrives now left.
     fn was_full(&self, now: Nanos, trip: RoundTrip) -> bool {
         self.usage.full_at.is_some_and(|at| now <= at + 2 * trip.last.max(trip.smoothed))
@@ -119,17 +140,17 @@ impl Window {
             self.bytes += acked;
             return;
         }
-        let step = match self.delay.is_raised() {
+        let step = match self.delay.is_shared() {
             // Many share the path.
             _ if self.bytes < FEW * self.packet => self.packet / 128 + self.bytes / 16,
             // As TCP does beside others.
-            true => self.packet / 2,
+            true => (self.packet / 2).max(self.bytes / 256),
             false => (self.packet / 2).max(self.bytes / 64),
         };
         self.bytes += (acked.min(self.bytes) * step).div_ceil(self.bytes);
     }
 
-    /// So many more packets were marked.
+    /// Counts further packets with a mark.
     pub fn on_marks(&mut self, count: u64) {
         self.marks.marked += count;
     }
@@ -137,7 +158,7 @@ impl Window {
     /// Handles the loss of a packet.
     pub fn on_loss(&mut self, now: Nanos, trip: Nanos) {
         let before = (self.bytes, self.doubles_to);
-        let cut = self.cut.take().filter(|cut| now < cut.began + UNDONE_WITHIN + 2 * trip);
+        let cut = self.cut.take().filter(|cut| cut.is_recent(now, trip));
         let is_news = cut.as_ref().is_none_or(|cut| now >= cut.at + trip);
         let mut cut = cut.unwrap_or(Cut { at: now, before, began: now, losses: 0 });
         cut.losses += 1;
@@ -150,8 +171,10 @@ impl Window {
 
     /// A packet that counted as lost was not. If this holds for all of late, the window is as
     /// before. False if there was no loss of late.
-    pub fn on_spurious_loss(&mut self) -> bool {
-        let Some(cut) = &mut self.cut else { return false };
+    pub fn on_spurious_loss(&mut self, now: Nanos, trip: Nanos) -> bool {
+        let Some(cut) = self.cut.as_mut().filter(|cut| cut.is_recent(now, trip)) else {
+            return false;
+        };
         cut.losses -= 1;
         if cut.losses == 0 {
             self.bytes = self.bytes.max(cut.before.0);
@@ -161,7 +184,7 @@ impl Window {
         true
     }
 
-    /// Shrinks to so many parts in 1024.
+    /// Shrinks to this number of parts in 1024.
     fn shrink(&mut self, parts: u64) {
         self.bytes = (self.bytes * parts / 1024).max(self.packet.div_ceil(LEAST_PART));
         self.doubles_to = self.bytes;
@@ -183,7 +206,7 @@ impl Window {
         self.paid_until.saturating_sub(self.takes(burst, trip))
     }
 
-    /// A packet leaves with `bytes`, after which so many are under way; whether the window is full
+    /// A packet leaves with `bytes`, after which `under_way` bytes are; whether the window is full
     /// by this.
     pub fn on_sent(&mut self, now: Nanos, bytes: u64, under_way: u64, trip: Nanos) -> bool {
         if now >= self.usage.halves_at {
@@ -277,16 +300,18 @@ mod tests {
         let before = window.bytes();
         (0..3).for_each(|k| window.on_loss(k * MS, MS));
         assert!(window.bytes() < before);
-        (0..3).for_each(|_| assert!(window.on_spurious_loss()));
+        (0..3).for_each(|_| assert!(window.on_spurious_loss(3 * MS, MS)));
         assert_eq!(window.bytes(), before);
-        assert!(!window.on_spurious_loss());
+        assert!(!window.on_spurious_loss(3 * MS, MS));
         (0..2).for_each(|k| window.on_loss(k * MS, MS));
-        assert!(window.on_spurious_loss());
+        assert!(window.on_spurious_loss(3 * MS, MS));
         let after = before * LEFT / 1024 * LEFT / 1024;
         assert_eq!(window.bytes(), after, "one was lost");
         window.on_loss(100 * MS, MS);
-        assert!(window.on_spurious_loss());
+        assert!(window.on_spurious_loss(101 * MS, MS));
         assert_eq!(window.bytes(), after, "but not this one");
+        window.on_loss(200 * MS, MS);
+        assert!(!window.on_spurious_loss(300 * MS, MS), "long ago");
     }
 
     #[test]

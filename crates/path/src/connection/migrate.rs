@@ -138,7 +138,7 @@ impl Connection {
             _ => {}
         }
         if !goes_on {
-            self.sender.send_all_again(now);
+            self.sender.send_all_again(now, self.paths.routes());
         }
         self.counters.migrations += 1;
         self.events.push_back(Event::Migrated { from, to, cause });
@@ -155,7 +155,7 @@ impl Connection {
         let stalled = self.stalled_for(now);
         if self.paths.divert() {
             self.stalled = stalled;
-            self.sender.send_all_again(now);
+            self.sender.send_all_again(now, self.paths.routes());
         }
     }
 }

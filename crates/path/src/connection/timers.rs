@@ -91,7 +91,7 @@ impl Connection {
         }
         if self.paths.has_lost_diversion() {
             self.paths.end_diversion();
-            self.sender.send_all_again(now);
+            self.sender.send_all_again(now, self.paths.routes());
         }
         let doubts_length = self.paths.doubts_length();
         match self.paths.judge(now) {

@@ -1,7 +1,7 @@
 //! Data that goes over the alternate path for a while: before it is certain that the primary one is
 //! dead, and as a trial of probes where the primary one loses packets.
 
-use super::trial::Answered;
+use super::trial::Lost;
 use super::{Paths, Route, Step};
 use crate::{Nanos, PathId};
 
@@ -27,7 +27,7 @@ impl Paths {
     pub fn divert(&mut self) -> bool {
         let Some(to) = self.failover().filter(|_| !self.diverted) else { return false };
         self.diverted = true;
-        self.restart_flights(to);
+        self.route(to).flight.restart();
         true
     }
 
@@ -40,28 +40,16 @@ impl Paths {
         }
         ends
     }
-
-    /// Everything is to leave anew, by this path.
-    pub(super) fn restart_flights(&mut self, path: PathId) {
-        self.routes.iter_mut().for_each(|route| route.flight.clear());
-        self.route(path).flight.restart();
-    }
 }
 
 /// Trials of both paths, where the primary one loses packets.
 impl Paths {
-    fn answered(&self, alternate: PathId) -> Answered {
-        let alternate = self.routes[usize::from(alternate.0)].probes_answered();
-        Answered { primary: self.primary_route().probes_answered(), alternate }
-    }
-
     /// Begins one if the primary path loses too much.
     pub fn consider_trial(&mut self, now: Nanos) {
         let Some(lost) = self.primary_route().loss().sustained() else { return };
-        let Some(to) = self.failover().filter(|_| !self.diverted) else { return };
-        if self.trial.may_begin(now) {
-            let answered = self.answered(to);
-            self.trial.begin(now, lost, answered);
+        let can_leave = self.failover().is_some() && !self.diverted;
+        if can_leave && self.trial.may_begin(now) {
+            self.trial.begin(now, lost);
         }
     }
 
@@ -75,9 +63,12 @@ impl Paths {
             self.trial.stop();
             return None;
         };
+        let [primary, alternate] = [self.primary, path].map(|id| &self.routes[usize::from(id.0)]);
         let trip = |route: &Route| route.trips().longest();
-        let longest = trip(self.primary_route()).max(trip(&self.routes[usize::from(path.0)]));
-        let answered = self.answered(path);
-        Some((self.trial.step(now, answered, longest), path))
+        let lost = |since| Lost {
+            primary: primary.probes_lost_since(since),
+            alternate: alternate.probes_lost_since(since),
+        };
+        Some((self.trial.step(now, trip(primary).max(trip(alternate)), lost), path))
     }
 }

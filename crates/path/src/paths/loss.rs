@@ -3,9 +3,10 @@
 //! A packet that is overtaken is counted when it comes, and one that is late is not missing all the
 //! time: neither reordering nor a longer round trip is a loss. Heavy loss is
 //! certain after a few short intervals, light loss after a long one. A single burst, as of a queue
-//! that overflows, is neither.
+//! that overflows, is neither, and what gets lost while a queue is long may be its overflow.
 
 use crate::Nanos;
+use crate::paths::RoundTrip;
 use crate::wire::Echo;
 
 /// Heavy loss: three short intervals in a row, none of them shorter than a round trip.
@@ -17,6 +18,8 @@ const IN_A_ROW: u32 = 3;
 const LONG: Nanos = 300_000_000;
 const LONG_PACKETS: u64 = 500;
 const LIGHT: u64 = 7;
+/// Packets that wait for longer wait in a long queue: congestion control keeps its own shorter.
+const LONG_QUEUE: Nanos = 3_000_000;
 
 /// Packets between two times.
 struct Interval {
@@ -76,11 +79,16 @@ impl Default for Loss {
 
 impl Loss {
     /// The peer reports the latest packet that arrived, and how many did.
-    pub fn on_report(&mut self, now: Nanos, echo: &Echo, trip: Nanos) {
+    pub fn on_report(&mut self, now: Nanos, echo: &Echo, trip: RoundTrip) {
         if self.latest.is_some_and(|latest| latest >= echo.serial) {
             return;
         }
+        if trip.last.saturating_sub(trip.least) > LONG_QUEUE {
+            *self = Loss { latest: Some(echo.serial), ..Loss::default() };
+            return;
+        }
         self.latest = Some(echo.serial);
+        let trip = trip.smoothed;
         let missing = echo.serial.saturating_add(1).saturating_sub(echo.arrived);
         if let Some(lost) = self.short.add(now, echo.serial, missing, trip) {
             let least = if self.heavy == 0 { lost } else { self.heavy_lost.min(lost) };
@@ -106,6 +114,7 @@ mod tests {
     use laneway_stats::SplitMix64;
 
     const MS: Nanos = 1_000_000;
+    const TRIP: RoundTrip = RoundTrip { last: MS, smoothed: MS, least: MS, is_old: false };
 
     fn echo(serial: u64, arrived: u64) -> Echo {
         Echo { path: PathId(0), serial, delay_us: 0, arrived, counts: Counts::default() }
@@ -126,7 +135,7 @@ mod tests {
         for (at, serial) in arrivals {
             (latest, arrived) = (serial.max(latest), arrived + 1);
             let echo = echo(latest, arrived);
-            loss.on_report(at, &echo, MS);
+            loss.on_report(at, &echo, TRIP);
             if loss.sustained().is_some() {
                 return Some(at / MS);
             }
@@ -156,8 +165,22 @@ mod tests {
                 arrived += 1;
             }
             let echo = echo(serial, arrived);
-            loss.on_report(serial * MS / 200, &echo, MS);
+            loss.on_report(serial * MS / 200, &echo, TRIP);
             assert!(loss.sustained().is_none_or(|lost| lost < 10), "{serial}");
         }
+    }
+
+    #[test]
+    fn what_a_long_queue_loses_is_not_counted() {
+        let mut loss = Loss::default();
+        let long = RoundTrip { last: 5 * MS, smoothed: 5 * MS, ..TRIP };
+        for serial in 0..100_000 {
+            let report = echo(serial, serial * 9 / 10);
+            let now = serial * MS / 200;
+            // As soon as the queue is short the loss is found.
+            loss.on_report(now, &report, if serial < 90_000 { long } else { TRIP });
+            assert!(serial >= 90_000 || loss.sustained().is_none(), "{serial}");
+        }
+        assert!(loss.sustained().is_some_and(|lost| (95..=105).contains(&lost)));
     }
 }

@@ -271,7 +271,7 @@ impl Paths {
         }
         self.route(to).forget_loss();
         if !goes_on {
-            self.restart_flights(to);
+            self.route(to).flight.restart();
         }
         Some(from)
     }

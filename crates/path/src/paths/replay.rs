@@ -1,7 +1,7 @@
 //! Which packets of a path have arrived: a packet that comes again, or far too late, is refused.
 
 /// The number of latest serial numbers that are distinguished.
-const WINDOW: u64 = 4096;
+const WINDOW: u64 = 16384;
 const WORDS: usize = (WINDOW / 64) as usize;
 
 pub(crate) struct Replay {
@@ -63,13 +63,14 @@ mod tests {
     fn each_serial_number_is_taken_once() {
         let mut replay = Replay::default();
         assert_eq!(replay.latest(), None);
-        for serial in [0, 2, 1, 5000, 4999, 905, 9_000] {
+        let far = 2 * WINDOW;
+        for serial in [0, 2, 1, far, far - 1, far + 1 - WINDOW, far + 900] {
             assert!(replay.take(serial), "{serial}");
             assert!(!replay.take(serial), "{serial} again");
         }
         assert!(!replay.take(3), "too old to decide");
-        assert!(!replay.take(4999) && replay.take(5001));
-        assert_eq!((replay.latest(), replay.count()), (Some(9_000), 8));
-        assert!(replay.take(u64::MAX - 1) && !replay.take(9_001));
+        assert!(!replay.take(far - 1) && replay.take(far + 1));
+        assert_eq!((replay.latest(), replay.count()), (Some(far + 900), 8));
+        assert!(replay.take(u64::MAX - 1) && !replay.take(far + 901));
     }
 }

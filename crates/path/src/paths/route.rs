@@ -14,6 +14,8 @@ use crate::{Nanos, PathId};
 const REMEMBERED: usize = 2 * MOST_PACKETS;
 /// Probes of full length whose answers are waited for, at most.
 const MOST_PROBES: usize = 512;
+/// Probes of a trial that follow each other are this far apart, at most.
+const TOGETHER: Nanos = 400_000;
 
 /// What the driver reports of a path's interface.
 pub(crate) struct Link {
@@ -34,7 +36,6 @@ pub(crate) struct Route {
     sent: VecDeque<(u64, Nanos)>,
     /// Serial number and time of probes of full length whose arrival is not known.
     probes: VecDeque<(u64, Nanos)>,
-    probes_answered: u64,
     /// The latest packet that the peer reported.
     reported: Option<u64>,
     arrived: Replay,
@@ -54,7 +55,6 @@ impl Route {
             next_serial: 0,
             sent: VecDeque::new(),
             probes: VecDeque::new(),
-            probes_answered: 0,
             reported: None,
             arrived: Replay::default(),
             liveness: Liveness::default(),
@@ -89,9 +89,13 @@ impl Route {
         self.probes.push_back((serial, now));
     }
 
-    /// The number of probes of full length that are known to have arrived.
-    pub fn probes_answered(&self) -> u64 {
-        self.probes_answered
+    /// How often probes of full length that left since this time are not known to have arrived;
+    /// those that follow each other at once are one.
+    pub fn probes_lost_since(&self, since: Nanos) -> u64 {
+        let lost = self.probes.iter().map(|(_, at)| *at).filter(|at| *at >= since);
+        let mut before = None;
+        let begins = |at: &Nanos| before.replace(*at).is_none_or(|before| *at > before + TOGETHER);
+        lost.filter(begins).count() as u64
     }
 
     /// Records a packet that arrived over this path; false if it is a duplicate.
@@ -137,7 +141,6 @@ impl Route {
             && let Some((_, sent_at)) = self.probes.remove(place)
         {
             self.liveness.on_carried(now, sent_at);
-            self.probes_answered += 1;
         }
         if serial >= self.next_serial || self.reported.is_some_and(|known| serial <= known) {
             return None;
@@ -145,7 +148,7 @@ impl Route {
         let mut measured = None;
         self.reported = Some(serial);
         self.liveness.on_report(now);
-        self.loss.on_report(now, echo, self.trips.estimate().smoothed);
+        self.loss.on_report(now, echo, self.trips.estimate());
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;

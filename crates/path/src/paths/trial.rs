@@ -1,9 +1,10 @@
 //! The comparison of a lossy primary path with the alternate one, before the connection leaves it.
 //!
 //! Probes of full length go over both paths, the more the lighter the loss. The connection migrates
-//! if less than half as many get lost on the alternate one, and not by chance. After each trial the
-//! next one waits, twice as long as before, and after each migration the difference must be clearer,
-//! until no path has lost packets for a while: two bad paths do not take turns.
+//! if less than half as many get lost on the alternate one, and not by chance. Probes that get lost
+//! one after the other count once: a queue that overflows is not a bad path. After each trial the
+//! next one waits, twice as long as before, and after each migration the difference must be
+//! clearer, until no path has lost packets for a while: two bad paths do not take turns.
 
 use crate::Nanos;
 
@@ -23,17 +24,16 @@ const MOST_HOLD: Nanos = 60_000_000_000;
 /// After so long without loss the first of these is in force again.
 const CALM: Nanos = 10_000_000_000;
 
-/// What both paths have answered.
+/// How often probes got lost on both paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Answered {
+pub(crate) struct Lost {
     pub primary: u64,
     pub alternate: u64,
 }
 
 struct Running {
-    probes: u64,
     left: u64,
-    before: Answered,
+    began: Nanos,
     next_at: Nanos,
 }
 
@@ -68,11 +68,11 @@ impl Trial {
     }
 
     /// Begins, where the primary path loses this part of the packets, in thousandths.
-    pub fn begin(&mut self, now: Nanos, lost: u64, before: Answered) {
+    pub fn begin(&mut self, now: Nanos, lost: u64) {
         let probes = (1000 * LOST / lost.max(1)).clamp(LEAST_PROBES, MOST_PROBES);
         self.hold = (2 * self.hold).clamp(HOLD, MOST_HOLD);
         self.next_after = now + self.hold;
-        self.running = Some(Running { probes, left: probes, before, next_at: now });
+        self.running = Some(Running { left: probes, began: now, next_at: now });
     }
 
     /// The path is left, perhaps because it loses packets.
@@ -90,8 +90,8 @@ impl Trial {
         self.running.as_ref().map(|running| running.next_at)
     }
 
-    /// What is to be done now; probes answered so far, and the round trip.
-    pub fn step(&mut self, now: Nanos, answered: Answered, trip: Nanos) -> Step {
+    /// What is to be done now, with this round trip; `lost` gives what got lost since a time.
+    pub fn step(&mut self, now: Nanos, trip: Nanos, lost: impl FnOnce(Nanos) -> Lost) -> Step {
         let Some(running) = self.running.as_mut().filter(|running| running.next_at <= now) else {
             return Step::Wait;
         };
@@ -101,9 +101,7 @@ impl Trial {
             running.next_at = now + wait;
             return Step::Probe;
         }
-        let lost = |now: u64, before: u64| running.probes.saturating_sub(now - before.min(now));
-        let primary = lost(answered.primary, running.before.primary);
-        let alternate = lost(answered.alternate, running.before.alternate);
+        let Lost { primary, alternate } = lost(running.began);
         self.running = None;
         let clear = CLEAR * (1 + self.moved);
         if primary >= 2 * alternate + clear { Step::Migrate } else { Step::Wait }
@@ -114,19 +112,18 @@ impl Trial {
 mod tests {
     use super::*;
 
-    const BEFORE: Answered = Answered { primary: 7, alternate: 5 };
-
-    /// Runs a trial of paths that answer these parts of a hundred.
-    fn run(trial: &mut Trial, now: Nanos, lost: u64, parts: Answered) -> (Step, Nanos) {
-        trial.begin(now, lost, BEFORE);
+    /// Runs a trial of paths that lose these parts of a hundred.
+    fn run(trial: &mut Trial, begins: Nanos, lost: u64, parts: Lost) -> (Step, Nanos) {
+        trial.begin(begins, lost);
         let mut probes = 0;
         loop {
             let now = trial.next_at().expect("it runs");
-            let answered = Answered {
-                primary: BEFORE.primary + probes * parts.primary / 100,
-                alternate: BEFORE.alternate + probes * parts.alternate / 100,
+            let lost = |since| {
+                assert_eq!(since, begins);
+                let of = |part: u64| probes * part / 100;
+                Lost { primary: of(parts.primary), alternate: of(parts.alternate) }
             };
-            match trial.step(now, answered, 1000) {
+            match trial.step(now, 1000, lost) {
                 Step::Probe => probes += 1,
                 step => return (step, now),
             }
@@ -137,25 +134,24 @@ mod tests {
     fn only_a_better_path_is_taken() {
         let mut trial = Trial::default();
         let mut step =
-            |lost, primary, alternate| run(&mut trial, 0, lost, Answered { primary, alternate }).0;
-        assert_eq!(step(200, 80, 100), Step::Migrate);
-        assert_eq!(step(200, 80, 98), Step::Migrate);
-        assert_eq!(step(200, 80, 90), Step::Wait);
-        assert_eq!(step(200, 95, 100), Step::Wait, "by chance");
-        assert_eq!(step(20, 98, 100), Step::Migrate);
-        assert_eq!(step(20, 98, 98), Step::Wait);
+            |lost, primary, alternate| run(&mut trial, 0, lost, Lost { primary, alternate }).0;
+        assert_eq!(step(200, 20, 0), Step::Migrate);
+        assert_eq!(step(200, 20, 2), Step::Migrate);
+        assert_eq!(step(200, 20, 10), Step::Wait);
+        assert_eq!(step(200, 5, 0), Step::Wait, "by chance");
+        assert_eq!(step(20, 2, 0), Step::Migrate);
+        assert_eq!(step(20, 2, 2), Step::Wait);
         trial.on_moved();
-        let clear = Answered { primary: 80, alternate: 100 };
+        let clear = Lost { primary: 20, alternate: 0 };
         assert_eq!(run(&mut trial, 0, 200, clear).0, Step::Migrate);
-        let doubtful = Answered { primary: 85, alternate: 100 };
+        let doubtful = Lost { primary: 15, alternate: 0 };
         assert_eq!(run(&mut trial, 0, 200, doubtful).0, Step::Wait, "it was left before");
-        let both = Answered { primary: 80, alternate: 100 };
-        assert_eq!(run(&mut trial, 0, 200, both).1, 39 * APART + ANSWERS + 2000);
+        assert_eq!(run(&mut trial, 0, 200, clear).1, 39 * APART + ANSWERS + 2000);
     }
 
     #[test]
     fn trials_become_rarer_until_there_is_peace() {
-        let bad = Answered { primary: 50, alternate: 50 };
+        let bad = Lost { primary: 50, alternate: 50 };
         let (mut trial, mut now, mut count) = (Trial::default(), 0, 0);
         while now < 60 * 1_000_000_000 {
             if trial.may_begin(now) {

@@ -163,9 +163,10 @@ impl Sender {
         (part, full || next.is_resent)
     }
 
-    /// Everything under way is to leave again, by another path.
-    pub fn send_all_again(&mut self, now: Nanos) {
+    /// Everything under way is to leave again, by another path: nothing counts as under way.
+    pub fn send_all_again(&mut self, now: Nanos, routes: &mut [Route]) {
         self.outgoing.lose_all();
+        routes.iter_mut().for_each(|route| route.flight.clear());
         self.doubtful = None;
         self.waiting_since = now;
     }
@@ -320,7 +321,7 @@ fn on_arrived(now: Nanos, arrived: &Arrived, reported: Option<u64>, route: &mut 
     let (trip, sent) = (route.trip(), arrived.sent);
     route.on_report(now);
     if arrived.is_lost {
-        route.flight.on_spurious_loss();
+        route.flight.on_spurious_loss(now, trip);
     } else {
         route.flight.on_ack(now, arrived.bytes, trip);
     }

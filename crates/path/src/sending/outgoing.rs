@@ -254,7 +254,8 @@ impl Outgoing {
     }
 
     /// Packets that left a path before this serial number, at this time at the latest, are lost
-    /// unless they have arrived. Calls `lost` with the bytes of each. Returns when the next one left that may be lost.
+    /// unless they have arrived. Calls `lost` with the bytes of each. Returns when the next one
+    /// left that may be lost.
     pub fn lose(
         &mut self,
         path: PathId,
@@ -273,7 +274,7 @@ impl Outgoing {
                     return Some(sent.at);
                 }
                 packet.lost = true;
-                self.lost.push_back(number);
+                insert(&mut self.lost, number);
                 lost(packet.len as u64);
             }
             left.pop_front();
@@ -306,6 +307,17 @@ impl Outgoing {
         let ids = self.messages.iter().map(|message| message.id).collect();
         self.begin(self.base);
         ids
+    }
+}
+
+/// Keeps numbers in order. The lowest is sent first: the receiver waits for it, and reports what it
+/// has nearest to that.
+fn insert(lost: &mut VecDeque<u64>, number: u64) {
+    match lost.back() {
+        Some(last) if *last > number => {
+            lost.insert(lost.partition_point(|other| *other < number), number);
+        }
+        _ => lost.push_back(number),
     }
 }
 

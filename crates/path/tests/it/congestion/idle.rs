@@ -5,7 +5,7 @@ use super::net::{MS, Net};
 /// Sends bursts of messages of 64 KiB with pauses between them, then many; returns the bytes that
 /// leave in the first round trip of 10 ms.
 fn first_flight(bursts: usize, messages: usize, pause: u64) -> u64 {
-    let mut net = Net::single(1.0, 10 * MS, 100 * MS);
+    let mut net = Net::single(1.0, 10 * MS, 100 * MS, 1);
     net.flows[0].goes_on = false;
     for _ in 0..bursts {
         net.send(0, messages);

@@ -40,12 +40,12 @@ impl Net {
         Net { now: 0, random, links, flows, cubic: None, due, number: 0, spare }
     }
 
-    /// One flow over a path of this rate and round trip, with a plain path beside it.
-    pub fn single(gbits: f64, trip: Nanos, longest_queue: Nanos) -> Net {
+    /// One flow over a path of this rate and round trip; a second path is plain.
+    pub fn single(gbits: f64, trip: Nanos, longest_queue: Nanos, paths: u8) -> Net {
         let back = |delay| Link::new(100.0, delay, 100 * MS);
         let first = [Link::new(gbits, trip / 2, longest_queue), back(trip / 2)];
         let second = [Link::new(1.0, 50 * US, 10 * MS), back(50 * US)];
-        let mut net = Net::new(vec![first, second], vec![Flow::new(2, 64 << 10)]);
+        let mut net = Net::new(vec![first, second], vec![Flow::new(paths, 64 << 10)]);
         net.pass(10 * MS);
         net
     }
@@ -55,7 +55,7 @@ impl Net {
         self.links[0].iter_mut().for_each(|link| link.delay = trip / 2);
     }
 
-    /// Has a flow send, with so many messages in its queue.
+    /// Has a flow send, with this number of messages in its queue.
     pub fn send(&mut self, flow: usize, messages: usize) {
         self.flows[flow].send(self.now, messages);
         self.look(flow, 0);

@@ -6,7 +6,7 @@ use super::net::{MS, Net, US};
 /// The part of 10 Gbit/s that is left if a part of the packets is late, and packets that were sent
 /// again for each that was sent.
 fn rate(part: f64, by: u64) -> (f64, f64) {
-    let mut net = Net::single(10.0, 100 * US, 5 * MS);
+    let mut net = Net::single(10.0, 100 * US, 5 * MS, 2);
     net.links[0][0].late = Some(Late { part, by });
     net.send(0, 64);
     net.pass(100 * MS);
@@ -30,7 +30,7 @@ fn late_packets_are_not_lost() {
 /// What is lost is sent again, whether packets are late or not.
 #[test]
 fn losses_are_found_among_late_packets() {
-    let mut net = Net::single(1.0, 100 * US, MS);
+    let mut net = Net::single(1.0, 100 * US, MS, 1);
     net.links[0][0].late = Some(Late { part: 0.1, by: 50 * US });
     net.send(0, 64);
     net.pass(100 * MS);

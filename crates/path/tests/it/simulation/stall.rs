@@ -1,6 +1,7 @@
 //! How long a connection stands still when its path dies, and that it stays where it is while the
 //! path only seems dead.
 
+use laneway_needs::amount;
 use laneway_path::Nanos;
 use laneway_stats::{SplitMix64, quantile, sorted};
 
@@ -8,16 +9,13 @@ use super::fault::Fault;
 use super::link::MS;
 use super::world::World;
 
-/// Faults of one kind.
-const TRIES: u64 = 200;
-
 /// The longest gaps between messages, in milliseconds, when `fault` strikes the primary path at a
 /// random instant; the path is repaired after a while, and the next fault finds the other one.
 fn gaps_ms(fault: impl Fn(usize) -> Fault) -> Vec<f64> {
     let mut random = SplitMix64::new(1);
     let mut world = World::plain(1);
     let mut gaps = Vec::new();
-    for number in 0..TRIES {
+    for number in 0..amount(80, 200) {
         let wait = (300.0 + 40.0 * random.uniform()) * MS as f64;
         world.pass(wait as Nanos).expect("nothing is lost");
         let primary = usize::from(world.ends[0].connection.primary().0);
