@@ -16,6 +16,8 @@ use crate::wire::HEADER_BYTES;
 const LOSSY_TRIPS: u64 = 4;
 /// Packets of a small window.
 const FEW: u64 = 4;
+/// Packets that waiting in a queue leaves.
+const YIELDS_TO: u64 = 8;
 /// Packets of the first window.
 const FIRST: u64 = 32;
 /// The smallest is a part of a packet: then one leaves in several round trips.
@@ -101,8 +103,8 @@ impl Window {
         }
         match self.delay.on_ack(now, trip, self.bytes, self.share(now, trip)) {
             Some(Advice::Shrink(parts)) => {
-                // Delays may be of others, who do not yield: a little must be left.
-                let least = self.bytes.min(self.packet / 2);
+                // Delays may be of others, who do not yield; only losses and marks leave less.
+                let least = self.bytes.min(YIELDS_TO * self.packet);
                 self.bytes = (self.bytes * parts / 1024).max(least);
                 self.doubles_to = self.bytes;
             }

@@ -10,8 +10,8 @@ pub(crate) struct Replay {
     next: u64,
     /// The number of packets.
     count: u64,
-    /// One bit for each serial number of the window, at its remainder. Connections that carry little
-    /// need little: it grows with the serial numbers until it has the whole window.
+    /// One bit for each serial number of the window, at its remainder. Connections that carry
+    /// little need little: it grows with the serial numbers until it has the whole window.
     seen: Vec<u64>,
 }
 
