@@ -109,6 +109,12 @@
 // Migrated because the peer did.
 #define LANEWAY_CAUSE_PEER 3
 
+// Migrated because the primary path passed short packets only.
+#define LANEWAY_CAUSE_LENGTH 8
+
+// Migrated because the primary path lost packets, and the alternate one did not.
+#define LANEWAY_CAUSE_LOSS 9
+
 // Failed because the peer did not acknowledge a packet that was sent as often as allowed.
 #define LANEWAY_CAUSE_RETRIES 4
 

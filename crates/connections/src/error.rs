@@ -6,6 +6,8 @@ use std::net::IpAddr;
 
 use laneway_path::Refusal;
 
+use crate::driver::seal::Security;
+
 /// Why something could not be done, in a message that says what its fields are; what was there
 /// before goes on.
 #[allow(missing_docs)]
@@ -28,6 +30,8 @@ pub enum NetError {
     SecretFile { path: String, why: String },
     /// Other users can read the secret, or own it.
     OpenSecret { path: String, mode: u32, own: bool },
+    /// A kind of security that is not one.
+    Security { name: String },
     /// The peer did not answer in time, or does not know the secret.
     NoAnswer { peer: String, seconds: u64 },
     /// There is no such connection, or not any more.
@@ -85,8 +89,17 @@ impl fmt::Display for NetError {
             NetError::OpenSecret { path, mode, .. } => {
                 write!(f, "others can read the secret's file {path}: mode {mode:03o}, not 600")
             }
+            NetError::Security { name } => {
+                let names = Security::ALL.map(Security::name).join(", ");
+                write!(f, "{} is \"{name}\", not one of {names}", Security::VARIABLE)
+            }
             NetError::NoAnswer { peer, seconds } => {
-                write!(f, "{peer} did not answer within {seconds} s, or has another secret")
+                write!(
+                    f,
+                    "{peer} did not answer within {seconds} s, or has another secret, version or \
+                     {}",
+                    Security::VARIABLE
+                )
             }
             NetError::UnknownConnection { number } => write!(f, "no connection {number}"),
             NetError::TooManyConnections => write!(f, "too many connections"),

@@ -125,6 +125,7 @@ mod service;
 mod system;
 
 pub use driver::notice::{ConnectionId, Notice, What};
+pub use driver::seal::Security;
 pub use driver::secret::Secret;
 pub use driver::setup::Setup;
 pub use driver::{Driver, Status};

@@ -21,6 +21,8 @@ pub enum Kind {
     OneWayBack,
     /// Of 100 packets 5 are dropped.
     Loss,
+    /// The sender's card passes short packets only.
+    Mtu,
     /// The carrier goes and comes three times, quickly.
     Flap,
     /// When one path is repaired the other one dies.
@@ -43,13 +45,14 @@ pub struct FaultStep {
 
 impl Kind {
     /// Every kind, those that break nothing last.
-    pub const ALL: [Kind; 10] = [
+    pub const ALL: [Kind; 11] = [
         Kind::CarrierSender,
         Kind::CarrierReceiver,
         Kind::Drop,
         Kind::OneWayOut,
         Kind::OneWayBack,
         Kind::Loss,
+        Kind::Mtu,
         Kind::Flap,
         Kind::Both,
         Kind::Busy,
@@ -65,6 +68,7 @@ impl Kind {
             Kind::OneWayOut => "one-way-out",
             Kind::OneWayBack => "one-way-back",
             Kind::Loss => "loss",
+            Kind::Mtu => "mtu",
             Kind::Flap => "flap",
             Kind::Both => "both",
             Kind::Busy => "busy",
@@ -99,6 +103,7 @@ impl Kind {
             Kind::OneWayOut => once(format!("drop {sender}:{card} out")),
             Kind::OneWayBack => once(format!("drop {sender}:{card} in")),
             Kind::Loss => once(format!("loss {sender}:{card} 5%")),
+            Kind::Mtu => once(format!("mtu {sender}:{card} 1300")),
             Kind::Flap => {
                 let down = |down: f64| step(format!("carrier {sender}:{card}"), down);
                 (0..3).map(|_| down(0.02 + 0.05 * random.uniform())).collect()

@@ -4,6 +4,7 @@
 use laneway_sim::platform::{parse_rate, parse_time};
 
 use crate::error::LabError;
+use crate::filter::{filter, place};
 use crate::name::{LabName, card, partition_switch, port, switch};
 use crate::plan::{Host, Plan, Way};
 use crate::up::{rate_class, rates_of, routes};
@@ -41,6 +42,7 @@ pub const KINDS: &[FaultKind] = &[
         "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
         "this share of packets is dropped, at random",
     ),
+    kind("mtu", "mtu HOST[:CARD] BYTES", "longer packets do not pass the card, without a sign"),
     kind("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
     kind("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
     kind("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
@@ -134,6 +136,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
         ("drop", [at, way]) => reader.lose(at, None, direction(way)?),
         ("loss", [at, part]) => reader.lose(at, Some(share(part)?), Direction::Both),
         ("loss", [at, part, way]) => reader.lose(at, Some(share(part)?), direction(way)?),
+        ("mtu", [at, bytes]) => reader.mtu(at, bytes),
         ("slow", [at, rate]) => reader.slow(at, rate, Direction::Both),
         ("slow", [at, rate, way]) => reader.slow(at, rate, direction(way)?),
         ("delay", [at, time]) => reader.delay(at, seconds(time)?),
@@ -303,6 +306,20 @@ impl Reader<'_> {
         Ok((begin, end))
     }
 
+    /// The longest packet of a card.
+    fn mtu(&self, word: &str, bytes: &str) -> Result<Actions, LabError> {
+        let (_, host, path) = self.card(word)?;
+        let bytes = match bytes.parse() {
+            Ok(bytes) if (LEAST_MTU..=MTU).contains(&bytes) => bytes,
+            _ => return refuse(format!("`{bytes}` is not a length of packets; write 1300")),
+        };
+        let set = |bytes: u32| {
+            let lines = format!("link set {} mtu {bytes}\n", card(path));
+            vec![Action::Tool { tool: "ip", namespace: self.lab.host(&host.name), lines }]
+        };
+        Ok((set(bytes), set(MTU)))
+    }
+
     fn slow(&self, word: &str, rate: &str, direction: Direction) -> Result<Actions, LabError> {
         let rate = parse_rate(rate)
             .or_else(|_| refuse(format!("`{rate}` is not a rate; write 10Mbit, 1Gbit or 5MB/s")))?;
@@ -407,30 +424,9 @@ impl Reader<'_> {
     }
 }
 
-/// What a packet filter in the kernel calls a random number: an offset into no packet.
-const RANDOM: u32 = 0xFFFF_F038;
-/// What a filter answers: drop it silently, or go on.
-const LOSE: u32 = 2;
-const GO_ON: u32 = u32::MAX;
-
-/// Where a filter stands: all packets lost, or a part of them.
-fn place(device: &str, part: Option<f64>) -> String {
-    let priority = if part.is_none() { 1 } else { 2 };
-    format!("dev {device} parent 1: protocol all prio {priority}")
-}
-
-/// A filter of the old kind (`tc` takes its instructions as numbers): load a random number, compare
-/// it, and answer. The sender learns nothing of it, as with a real loss.
-fn filter(device: &str, part: Option<f64>) -> String {
-    let program = match part {
-        None => format!("1,6 0 0 {LOSE}"),
-        Some(part) => {
-            let limit = (part * f64::from(u32::MAX)) as u32;
-            format!("4,32 0 0 {RANDOM},53 1 0 {limit},6 0 0 {LOSE},6 0 0 {GO_ON}")
-        }
-    };
-    format!("{} handle 1 bpf da bytecode '{program}'", place(device, part))
-}
+/// The longest packet of a card, and the shortest that IPv6 allows for it.
+const MTU: u32 = 1500;
+const LEAST_MTU: u32 = 1280;
 
 fn refuse_direction(direction: Direction) -> Result<(), LabError> {
     match direction {
@@ -463,6 +459,7 @@ mod tests {
             "drop site0>site1",
             "loss s0n0 5%",
             "loss site0-site1 0.5 for 2s",
+            "mtu s0n0:eth1 1300",
             "slow s0n0 10Mbit out",
             "slow site0-site1 10Mbit",
             "delay site1>site0 20ms",
@@ -494,6 +491,8 @@ mod tests {
             ("drop site0>mars", "unknown site `mars`"),
             ("loss s0n0 200%", "not a share of packets"),
             ("loss s0n0 NaN", "not a share of packets"),
+            ("mtu s0n0 60", "not a length of packets"),
+            ("mtu s0n0 long", "not a length of packets"),
             ("slow s0n0 fast", "not a rate"),
             ("delay s0n0 5ms", "is not a pair of sites"),
             ("delay site0>site1 soon", "not a time"),

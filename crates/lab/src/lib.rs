@@ -73,6 +73,7 @@ pub mod emulator;
 mod enter;
 mod error;
 mod fault;
+mod filter;
 mod guard;
 mod inject;
 pub mod mpi;

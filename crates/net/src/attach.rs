@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use laneway_connections::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
+use laneway_connections::{Endpoint, LocalPath, NetError, Options, Secret, Security, Setup};
 use laneway_processes::{Cores, Monotonic, hostname, reduce_timer_slack};
 
 use crate::RanksComm;
@@ -83,7 +83,8 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     if spread && local.len() == 1 {
         return Err(RanksError::Spread { what: "one path".into() });
     }
-    let usual = Setup::usual().lasting(limit);
+    let security = Security::from_env().map_err(net_error)?;
+    let usual = Setup { security: Some(security), ..Setup::usual().lasting(limit) };
     let near = open(vec![paths::loopback()], secret, usual)?;
     let far = match local.is_empty() {
         true => None,
@@ -105,6 +106,7 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     let (mates, cores) = (roster.core_mates(rank), Cores::available());
     let alone = mates.len() <= cores.count() as usize;
     let mut description = describe(&roster, rank as usize, connections, spread);
+    description.push(("security", security.name().into()));
     let far = far.filter(|_| !is_global);
     if far.is_none() && !is_global {
         let error = "the launcher took all ranks for processes of one machine";

@@ -151,7 +151,12 @@ impl Manager {
         if let Some(back) = self.policy.fail_back.filter(|back| back.path == from) {
             let soon = self.went_back_at.is_some_and(|at| now < at + 2 * self.hold);
             let in_vain = soon && cause != Cause::Request;
-            self.hold = if in_vain { (2 * self.hold).min(back.most_hold) } else { back.hold };
+            self.hold = match cause {
+                // Nothing shows whether it still loses packets before it is used.
+                Cause::Loss => back.most_hold,
+                _ if in_vain => (2 * self.hold).min(back.most_hold),
+                _ => back.hold,
+            };
         }
         if self.policy.on_migrated != OnMigrated::Nothing {
             self.choose(now, connection, from);

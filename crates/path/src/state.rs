@@ -212,14 +212,26 @@ pub enum Cause {
     Request,
     /// The primary path has failed.
     Failure,
+    /// The primary path passes short packets only.
+    Length,
+    /// The primary path loses packets, and the alternate one does not.
+    Loss,
     /// The peer has migrated.
     Peer,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 6] =
-        [Cause::Load, Cause::Loaded, Cause::Unhealthy, Cause::Request, Cause::Failure, Cause::Peer];
+    pub const ALL: [Cause; 8] = [
+        Cause::Load,
+        Cause::Loaded,
+        Cause::Unhealthy,
+        Cause::Request,
+        Cause::Failure,
+        Cause::Length,
+        Cause::Loss,
+        Cause::Peer,
+    ];
 
     /// The name of the cause.
     pub fn name(self) -> &'static str {
@@ -229,6 +241,8 @@ impl Cause {
             Cause::Unhealthy => "unhealthy",
             Cause::Request => "request",
             Cause::Failure => "failure",
+            Cause::Length => "length",
+            Cause::Loss => "loss",
             Cause::Peer => "peer",
         }
     }
@@ -244,6 +258,8 @@ pub const MIGRATIONS: &[(MigrationState, Cause, MigrationState)] = &[
     (MigrationState::Armed, Cause::Unhealthy, MigrationState::Rearm),
     (MigrationState::Armed, Cause::Request, MigrationState::Migrated),
     (MigrationState::Armed, Cause::Failure, MigrationState::Migrated),
+    (MigrationState::Armed, Cause::Length, MigrationState::Migrated),
+    (MigrationState::Armed, Cause::Loss, MigrationState::Migrated),
     (MigrationState::Armed, Cause::Peer, MigrationState::Migrated),
     (MigrationState::Rearm, Cause::Peer, MigrationState::Migrated),
     (MigrationState::Migrated, Cause::Peer, MigrationState::Migrated),

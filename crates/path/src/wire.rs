@@ -1,12 +1,13 @@
 //! Packets as bytes.
 //!
-//! Every packet has one header of 32 bytes. Its number on its path, `serial`, is never used twice,
-//! so that a packet that comes again is seen, and so that a driver can seal it.
+//! Every packet has one header of 36 bytes. Its number on its path, `serial`, is never used twice,
+//! so that a packet that comes again is seen, and so that a driver can seal it. Numbers travel
+//! whole, in 64 bits, so that no packet is taken for a later one, however long it was held back.
 
 use crate::PathId;
 
 /// The length of a packet's header.
-pub const HEADER_BYTES: usize = 32;
+pub const HEADER_BYTES: usize = 36;
 
 /// The largest number of ranges in an acknowledgement.
 pub const MOST_RANGES: usize = 32;
@@ -26,8 +27,8 @@ pub struct Header {
     pub epoch: u32,
     /// The path that the sender uses in this epoch.
     pub primary: PathId,
-    /// The next packet number that the sender expects, in 24 bits.
-    pub expects: u32,
+    /// The next packet number that the sender expects.
+    pub expects: u64,
 }
 
 /// An echo of the latest packet that arrived over a path, and its age.
@@ -39,6 +40,19 @@ pub struct Echo {
     pub serial: u64,
     /// Its age in microseconds.
     pub delay_us: u32,
+    /// The number of packets that have arrived over the path.
+    pub arrived: u64,
+    /// Packets among these.
+    pub counts: Counts,
+}
+
+/// Packets that arrived over a path, modulo 2^16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// With a mark of congestion.
+    pub marked: u16,
+    /// With data that had arrived before.
+    pub again: u16,
 }
 
 /// A range of packets that arrived early: `count` packets from `from` after the next expected.
@@ -55,16 +69,17 @@ pub struct Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// A part of a message.
-    Data { number: u32, first: bool, last: bool, ack_wanted: bool, bytes: &'a [u8] },
+    Data { number: u64, first: bool, last: bool, ack_wanted: bool, bytes: &'a [u8] },
     /// What has arrived: the latest packet over each path, and those that came early.
     Ack { echoes: Vec<Echo>, early: Vec<Range> },
     /// No receive is posted for the message that begins with the next expected packet.
     NotReady { timer: u8 },
-    /// Is this path alive? Answered over this path and over the sender's primary one.
-    Probe { id: u32 },
-    /// The probe of `path` with this id had arrived so long before this left; `queued` where
-    /// packets wait at this end to leave by that path.
-    Answer { path: PathId, id: u32, delay_us: u32, queued: bool },
+    /// Does this path carry packets of this length? Answered over this path and over the sender's
+    /// primary one.
+    Probe { bytes: usize },
+    /// A probe had arrived so long before this left; `queued` where packets wait at this end to
+    /// leave by its path.
+    Answer { probe: Echo, queued: bool },
     /// The sender wants this path as its alternate one; as long as the longest packet.
     Arm { bytes: usize },
     /// The receiver has it as its alternate as well, and heard a request.
@@ -94,11 +109,11 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
             let flags = bit(*first, FIRST) | bit(*last, LAST) | bit(*ack_wanted, ACK_WANTED);
             (DATA, flags, *number)
         }
-        Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u32),
+        Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u64),
         Body::NotReady { timer } => (NOT_READY, *timer, 0),
-        Body::Probe { id } => (PROBE, 0, *id),
-        Body::Answer { path, id, queued, .. } => {
-            (ANSWER, path.0 | if *queued { QUEUED } else { 0 }, *id)
+        Body::Probe { .. } => (PROBE, 0, 0),
+        Body::Answer { probe, queued } => {
+            (ANSWER, probe.path.0 | if *queued { QUEUED } else { 0 }, probe.serial)
         }
         Body::Arm { .. } => (ARM, 0, 0),
         Body::Arming { .. } => (ARMING, 0, 0),
@@ -109,26 +124,33 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
     out.extend(header.epoch.to_be_bytes());
     out.extend(header.expects.to_be_bytes());
     out.extend(number.to_be_bytes());
-    out.extend([0; 4]);
     match body {
         Body::Data { bytes, .. } => out.extend_from_slice(bytes),
         Body::Ack { echoes, early } => {
             for echo in echoes {
                 out.push(echo.path.0);
                 out.extend(echo.serial.to_be_bytes());
-                out.extend(echo.delay_us.to_be_bytes());
+                write_report(echo, out);
             }
             for range in early {
                 out.extend(range.after.to_be_bytes());
                 out.extend(range.count.to_be_bytes());
             }
         }
-        Body::Arm { bytes } | Body::Arming { bytes } => {
+        Body::Probe { bytes } | Body::Arm { bytes } | Body::Arming { bytes } => {
             out.resize(out.len() + bytes, 0);
         }
-        Body::Answer { delay_us, .. } => out.extend(delay_us.to_be_bytes()),
-        Body::NotReady { .. } | Body::Probe { .. } => {}
+        Body::Answer { probe, .. } => write_report(probe, out),
+        Body::NotReady { .. } => {}
     }
+}
+
+/// What an echo says beside its path and serial number.
+fn write_report(echo: &Echo, out: &mut Vec<u8>) {
+    out.extend(echo.delay_us.to_be_bytes());
+    out.extend(echo.arrived.to_be_bytes());
+    out.extend(echo.counts.marked.to_be_bytes());
+    out.extend(echo.counts.again.to_be_bytes());
 }
 
 /// Parses a packet; `None` for anything that [`write()`] cannot have written.
@@ -141,27 +163,23 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         serial: u64::from_be_bytes(bytes.take()?),
         epoch: u32::from_be_bytes(bytes.take()?),
         primary: path_id(primary)?,
-        expects: u32::from_be_bytes(bytes.take()?),
+        expects: u64::from_be_bytes(bytes.take()?),
     };
-    let number = u32::from_be_bytes(bytes.take()?);
-    if bytes.take::<4>()? != [0; 4] || header.expects >= 1 << 24 {
-        return None;
-    }
+    let number = u64::from_be_bytes(bytes.take()?);
     let body = match kind {
-        DATA if number < 1 << 24 && flags <= FIRST | LAST | ACK_WANTED => Body::Data {
+        DATA if flags <= FIRST | LAST | ACK_WANTED => Body::Data {
             number,
             first: flags & FIRST != 0,
             last: flags & LAST != 0,
             ack_wanted: flags & ACK_WANTED != 0,
             bytes: bytes.rest(),
         },
-        ACK => bytes.ack(usize::from(flags), number as usize)?,
+        ACK => bytes.ack(usize::from(flags), number)?,
         NOT_READY if flags < 32 && number == 0 => Body::NotReady { timer: flags },
-        PROBE if flags == 0 => Body::Probe { id: number },
+        PROBE if flags == 0 && number == 0 => Body::Probe { bytes: bytes.rest().len() },
         ANSWER => {
-            let delay_us = u32::from_be_bytes(bytes.take()?);
-            let (path, queued) = (path_id(flags & !QUEUED)?, flags & QUEUED != 0);
-            Body::Answer { path, id: number, delay_us, queued }
+            let probe = bytes.report(path_id(flags & !QUEUED)?, number)?;
+            Body::Answer { probe, queued: flags & QUEUED != 0 }
         }
         ARM if flags == 0 && number == 0 => Body::Arm { bytes: bytes.rest().len() },
         ARMING if flags == 0 && number == 0 => Body::Arming { bytes: bytes.rest().len() },
@@ -188,14 +206,23 @@ impl<'a> Reader<'a> {
         std::mem::take(&mut self.0)
     }
 
-    fn ack(&mut self, echoes: usize, ranges: usize) -> Option<Body<'a>> {
-        if echoes > MOST_PATHS || ranges > MOST_RANGES {
+    /// What follows an echo's path and serial number.
+    fn report(&mut self, path: PathId, serial: u64) -> Option<Echo> {
+        let delay_us = u32::from_be_bytes(self.take()?);
+        let arrived = u64::from_be_bytes(self.take()?);
+        let marked = u16::from_be_bytes(self.take()?);
+        let counts = Counts { marked, again: u16::from_be_bytes(self.take()?) };
+        Some(Echo { path, serial, delay_us, arrived, counts })
+    }
+
+    fn ack(&mut self, echoes: usize, ranges: u64) -> Option<Body<'a>> {
+        if echoes > MOST_PATHS || ranges > MOST_RANGES as u64 {
             return None;
         }
         let mut echo = || {
             let path = path_id(self.take::<1>()?[0])?;
             let serial = u64::from_be_bytes(self.take()?);
-            Some(Echo { path, serial, delay_us: u32::from_be_bytes(self.take()?) })
+            self.report(path, serial)
         };
         let echoes = (0..echoes).map(|_| echo()).collect::<Option<Vec<Echo>>>()?;
         let mut range = || {
@@ -217,20 +244,29 @@ mod tests {
         serial: 1 << 40,
         epoch: 3,
         primary: PathId(0),
-        expects: 0xff_ffff,
+        expects: u64::MAX - 1,
     };
 
     fn bodies() -> Vec<Body<'static>> {
-        let echo = Echo { path: PathId(1), serial: 9, delay_us: 12 };
+        let counts = Counts { marked: 3, again: 0xfff0 };
+        let echo =
+            Echo { path: PathId(7), serial: u64::MAX, delay_us: 12, arrived: 1 << 33, counts };
         vec![
-            Body::Data { number: 5, first: true, last: false, ack_wanted: true, bytes: b"abc" },
+            Body::Data {
+                number: 1 << 24 | 5,
+                first: true,
+                last: false,
+                ack_wanted: true,
+                bytes: b"abc",
+            },
             Body::Data { number: 0, first: true, last: true, ack_wanted: false, bytes: b"" },
             Body::Ack { echoes: vec![], early: vec![] },
             Body::Ack { echoes: vec![echo, echo], early: vec![Range { after: 2, count: 3 }] },
             Body::NotReady { timer: 31 },
-            Body::Probe { id: u32::MAX },
-            Body::Answer { path: PathId(7), id: 1, delay_us: 70, queued: true },
-            Body::Answer { path: PathId(0), id: 1, delay_us: 70, queued: false },
+            Body::Probe { bytes: 0 },
+            Body::Probe { bytes: 1400 },
+            Body::Answer { probe: echo, queued: true },
+            Body::Answer { probe: Echo { path: PathId(0), ..echo }, queued: false },
             Body::Arm { bytes: 1000 },
             Body::Arming { bytes: 0 },
         ]
@@ -253,8 +289,10 @@ mod tests {
             write(&HEADER, &body, &mut packet);
             for len in 0..packet.len() {
                 let kept = read(&packet[..len]);
-                let open_ended =
-                    matches!(body, Body::Data { .. } | Body::Arm { .. } | Body::Arming { .. });
+                let open_ended = matches!(
+                    body,
+                    Body::Data { .. } | Body::Probe { .. } | Body::Arm { .. } | Body::Arming { .. }
+                );
                 assert_eq!(kept.is_some(), open_ended && len >= HEADER_BYTES, "{body:?} {len}");
             }
         }

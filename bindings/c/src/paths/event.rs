@@ -53,6 +53,8 @@ fn of_connection(event: &PathEvent, none: Event) -> Option<Event> {
             cause: match cause {
                 Cause::Request => LANEWAY_CAUSE_REQUEST,
                 Cause::Peer => LANEWAY_CAUSE_PEER,
+                Cause::Length => LANEWAY_CAUSE_LENGTH,
+                Cause::Loss => LANEWAY_CAUSE_LOSS,
                 _ => LANEWAY_CAUSE_FAILURE,
             },
             ..on(LANEWAY_EVENT_MIGRATED, to)

@@ -73,6 +73,10 @@ pub const LANEWAY_CAUSE_REQUEST: c_int = 1;
 pub const LANEWAY_CAUSE_FAILURE: c_int = 2;
 /// Migrated because the peer did.
 pub const LANEWAY_CAUSE_PEER: c_int = 3;
+/// Migrated because the primary path passed short packets only.
+pub const LANEWAY_CAUSE_LENGTH: c_int = 8;
+/// Migrated because the primary path lost packets, and the alternate one did not.
+pub const LANEWAY_CAUSE_LOSS: c_int = 9;
 /// Failed because the peer did not acknowledge a packet that was sent as often as allowed.
 pub const LANEWAY_CAUSE_RETRIES: c_int = 4;
 /// Failed because the peer had posted no receive as often as allowed.

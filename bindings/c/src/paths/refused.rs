@@ -30,6 +30,9 @@ impl Coded {
             NetError::OpenSecret { .. } => {
                 (ENVIRONMENT, "a secret is for its owner alone", "chmod 600, and the right owner")
             }
+            NetError::Security { .. } => {
+                (USAGE, "unknown security", "encrypt, authenticate or trust")
+            }
             NetError::NoAnswer { .. } => {
                 (LANEWAY_NO_ANSWER, "no connection", "the same secret and paths at both ends")
             }

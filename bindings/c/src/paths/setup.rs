@@ -33,6 +33,7 @@ pub fn read_setup(options: &PathsOptions) -> Result<Setup, Failure> {
         spread: options.spread != 0,
         arms: options.by_hand == 0,
         specifies: false,
+        security: None,
         ack_timeout: ack_timeout.unwrap_or(usual.ack_timeout),
         retries: count("retries", options.retries, 7)?,
         not_ready_timer: NotReadyTimer::new(not_ready_timer).unwrap_or(usual.not_ready_timer),

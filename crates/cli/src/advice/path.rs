@@ -23,6 +23,10 @@ pub fn failure(error: NetError) -> Failure {
             let cause = "anyone who reaches the address could send in the name of the job";
             Failure::usage(what, cause, "--secret FILE")
         }
+        NetError::Security { .. } => {
+            let cause = "it says what packets of connections are protected against";
+            Failure::usage(what, cause, "LANEWAY_SECURITY=encrypt, authenticate or trust")
+        }
         NetError::PathName { .. } => Failure::usage(
             what,
             "a path is a device, or one of several through it: eth0 or eth0/2",

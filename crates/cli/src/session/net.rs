@@ -5,8 +5,10 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_backend::{HostSource, Network};
+use laneway_connections::Security;
 use laneway_net::{MOST_CONNECTIONS, Starter};
 
+use crate::advice;
 use crate::failure::Failure;
 
 const HEADING: &str = "Ranks over the network (--backend net)";
@@ -93,6 +95,8 @@ pub fn network(matches: &ArgMatches, detail: Option<&str>) -> Result<Network, Fa
         let what = format!("paths are {detail} by --backend, and {paths} by --paths");
         return Err(Failure::usage(what, "one of the two names them", "--backend net"));
     }
+    // Ranks read it: a word that is not one is refused before they start.
+    Security::from_env().map_err(advice::path::failure)?;
     let devices = detail.or(paths).map(|text| text.split(',').map(str::to_string).collect());
     let starter = matches.get_one::<String>("starter").and_then(|word| word.parse().ok());
     let mut network = Network::default();

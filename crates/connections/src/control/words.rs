@@ -8,7 +8,7 @@ use laneway_path::{Counters, Histogram, MigrationState, QpState};
 use crate::endpoint::{ConnectionStatus, Dropped, PathStatus, Status, Traffic};
 
 /// An answer begins and ends with these lines: who reads it knows that it understands all of it.
-const FIRST: &str = "laneway 1";
+const FIRST: &str = "laneway 2";
 const LAST: &str = "end";
 /// The first word of an answer that says why something is not done.
 const REFUSED: &str = "refused ";
@@ -206,16 +206,17 @@ fn histogram(words: &mut SplitWhitespace<'_>) -> Option<Histogram> {
     Some(Histogram { counts: all(words)?, sum })
 }
 
-fn numbers(totals: &Counters) -> [u64; 10] {
+fn numbers(totals: &Counters) -> [u64; 13] {
     let Counters { sent, received, sent_again, duplicates, malformed, .. } = *totals;
     let Counters { strange, replayed, unexpected, migrations, suspicions, .. } = *totals;
+    let Counters { left_dead, left_short, left_lossy, .. } = *totals;
     [
         sent, received, sent_again, duplicates, malformed, strange, replayed, unexpected,
-        migrations, suspicions,
+        migrations, suspicions, left_dead, left_short, left_lossy,
     ]
 }
 
-fn counters(numbers: [u64; 10]) -> Counters {
+fn counters(numbers: [u64; 13]) -> Counters {
     let mut all = Counters::default();
     [
         all.sent,
@@ -228,6 +229,9 @@ fn counters(numbers: [u64; 10]) -> Counters {
         all.unexpected,
         all.migrations,
         all.suspicions,
+        all.left_dead,
+        all.left_short,
+        all.left_lossy,
     ] = numbers;
     all
 }
@@ -266,7 +270,7 @@ mod tests {
             paths: vec![PathStatus { number: 0, device: None, place: 1, ..path.clone() }, path],
             connections: vec![connection, bare],
             dropped: Dropped { strange: 1, misplaced: 2, forged: 3, refused: 4 },
-            totals: counters([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
+            totals: counters([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]),
         }
     }
 
@@ -289,10 +293,10 @@ mod tests {
         for end in 0..text.trim_end().len() {
             assert!(Status::parse(&text[..end]).is_err(), "{}", &text[..end]);
         }
-        for word in ["RTS ", "eth1/2 ", "77 ", " 50000", " 10\n", "true "] {
+        for word in ["RTS ", "eth1/2 ", "77 ", " 50000", " 13\n", "true "] {
             assert!(Status::parse(&text.replacen(word, "", 1)).is_err(), "without {word}");
         }
-        assert!(Status::parse(&text.replace("laneway 1", "laneway 2")).is_err());
+        assert!(Status::parse(&text.replace("laneway 2", "laneway 3")).is_err());
         assert!(Change::parse(&text).is_err());
     }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod managed;
 pub(crate) mod notice;
+pub(crate) mod seal;
 pub(crate) mod secret;
 pub(crate) mod setup;
 pub(crate) mod turns;

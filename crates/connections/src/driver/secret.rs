@@ -1,15 +1,13 @@
-//! The secret that all processes of a job share, and the keys that come from it.
+//! The secret that all processes of a job share, and the key that comes from it.
 //!
-//! Keys and tags are HighwayHash, a keyed pseudo-random function that is fast on long packets and
-//! on short ones. The job's key is made from the secret; it proves a handshake, and makes two keys
-//! for each connection, one a direction, from numbers that both ends drew for it.
+//! The job's key proves handshakes and is never used for a packet of a connection: these have keys
+//! of their own, see [`seal`](super::seal). Keys and proofs are BLAKE3, in its modes for deriving
+//! keys and for keyed hashes.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-
-use highway::{HighwayHash, HighwayHasher, Key};
 
 use crate::error::NetError;
 
@@ -23,64 +21,73 @@ pub const TAG_BYTES: usize = 16;
 /// Drawn for one connection.
 pub type Drawn = [u8; 16];
 
-/// Distinguishes keys of different purposes; four words of the digits of pi.
-const JOB: [u64; 4] =
-    [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89];
+/// Says what a key is for, as BLAKE3 asks for: it names the program, the year, and the purpose.
+const JOB: &str = "laneway 2026 key of a job";
+const OPEN_JOB: &str = "laneway 2026 key of a job without a secret";
 
-/// What makes and checks tags: a hasher that has taken in the key. That takes half as long as a
-/// packet does, and is done once.
+/// Proves that its holder knows a key.
 #[derive(Clone)]
-pub struct Sealer {
-    keyed: HighwayHasher,
+pub struct Prover {
+    key: [u8; 32],
 }
 
-impl Sealer {
-    fn new(key: [u64; 4]) -> Sealer {
-        Sealer { keyed: HighwayHasher::new(Key(key)) }
+impl Prover {
+    pub(crate) fn from_key(key: [u8; 32]) -> Prover {
+        Prover { key }
     }
 
-    /// The tag of what these parts are together.
-    #[inline]
+    fn hash(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        for part in parts {
+            hasher.update(part);
+        }
+        hasher.finalize().into()
+    }
+
+    /// The proof of what these parts are together.
     pub fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_BYTES] {
-        let mut hasher = self.keyed.clone();
-        parts.iter().for_each(|part| hasher.append(part));
-        let [a, b] = hasher.finalize128();
         let mut tag = [0; TAG_BYTES];
-        tag[..8].copy_from_slice(&a.to_be_bytes());
-        tag[8..].copy_from_slice(&b.to_be_bytes());
+        tag.copy_from_slice(&self.hash(parts)[..TAG_BYTES]);
         tag
     }
 
-    /// What stands before its tag, if the tag is right. All of it is compared, whatever differs.
-    #[inline]
+    /// What stands before its proof, if the proof is right.
     pub fn open<'a>(&self, packet: &'a [u8]) -> Option<&'a [u8]> {
         let (body, tag) = packet.split_last_chunk::<TAG_BYTES>()?;
-        let right = u128::from_be_bytes(self.tag(&[body]));
-        (std::hint::black_box(right ^ u128::from_be_bytes(*tag)) == 0).then_some(body)
+        is_same(&self.tag(&[body]), tag).then_some(body)
     }
 
-    /// A key of its own for what is named.
-    pub fn derive(&self, name: &[u8]) -> Sealer {
-        Sealer::new(self.key_of(name))
+    /// A prover of its own for what is named.
+    pub fn derive(&self, name: &[u8]) -> Prover {
+        Prover { key: self.hash(&[b"derive", name]) }
     }
 
-    fn key_of(&self, name: &[u8]) -> [u64; 4] {
-        let mut hasher = self.keyed.clone();
-        hasher.append(name);
-        hasher.finalize256()
+    /// A key of its own for a purpose, from what was drawn for it.
+    pub fn key_for(&self, purpose: &str, drawn: &[&[u8]]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        hasher.update(&self.key);
+        for part in drawn {
+            hasher.update(part);
+        }
+        hasher.finalize().into()
     }
 }
 
-impl std::fmt::Debug for Sealer {
+impl std::fmt::Debug for Prover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sealer")
+        f.write_str("Prover")
     }
+}
+
+/// Compares all bytes, whichever differ.
+pub fn is_same(a: &[u8; TAG_BYTES], b: &[u8; TAG_BYTES]) -> bool {
+    std::hint::black_box(u128::from_ne_bytes(*a) ^ u128::from_ne_bytes(*b)) == 0
 }
 
 /// A job's secret; without one, only loopback addresses are served.
 #[derive(Clone, Copy)]
 pub struct Secret {
-    key: [u64; 4],
+    key: [u8; 32],
     pub(crate) is_known: bool,
 }
 
@@ -91,13 +98,9 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    fn named(name: &[u8], is_known: bool) -> Secret {
-        Secret { key: Sealer::new(JOB).key_of(name), is_known }
-    }
-
-    /// What the job itself seals with.
-    pub(crate) fn sealer(&self) -> Sealer {
-        Sealer::new(self.key)
+    /// Proves that this process belongs to the job.
+    pub(crate) fn prover(&self) -> Prover {
+        Prover { key: self.key }
     }
 
     /// Whether it is a secret at all.
@@ -107,7 +110,7 @@ impl Secret {
 
     /// For processes of one machine that need none: every user there can reach them.
     pub fn none() -> Secret {
-        Secret::named(b"none", false)
+        Secret { key: blake3::derive_key(OPEN_JOB, &[]), is_known: false }
     }
 
     /// At least 16 bytes.
@@ -115,8 +118,7 @@ impl Secret {
         if bytes.len() < LEAST_BYTES {
             return Err(NetError::ShortSecret { bytes: bytes.len() });
         }
-        let name = [b"job".as_slice(), bytes].concat();
-        Ok(Secret::named(&name, true))
+        Ok(Secret { key: blake3::derive_key(JOB, bytes), is_known: true })
     }
 
     /// The secret in a file that only its owner can read.
@@ -143,13 +145,6 @@ impl Secret {
     }
 }
 
-/// The keys of the two directions: the opener's first.
-pub fn keys(job: &Sealer, opener: &Drawn, accepter: &Drawn) -> [Sealer; 2] {
-    [b"from the opener", b"to the opener--"].map(|direction| {
-        job.derive(&[direction.as_slice(), opener.as_slice(), accepter.as_slice()].concat())
-    })
-}
-
 /// Bytes that cannot be guessed.
 pub fn random<const N: usize>() -> Result<[u8; N], NetError> {
     let mut bytes = [0; N];
@@ -168,23 +163,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_of_every_byte_and_of_its_key() {
+    fn a_proof_is_of_every_byte_and_of_its_key() {
         let secret = Secret::from_bytes(b"sixteen bytes at least").expect("long enough");
-        let sealer = secret.sealer().derive(b"one direction");
-        let other = secret.sealer().derive(b"the other");
+        let prover = secret.prover();
         let body: Vec<u8> = (0..200).collect();
         let mut packet = body.clone();
-        packet.extend(sealer.tag(&[&body[..32], &body[32..]]));
-        assert_eq!(sealer.open(&packet), Some(&body[..]));
-        assert_eq!(other.open(&packet), None);
+        packet.extend(prover.tag(&[&body[..32], &body[32..]]));
+        assert_eq!(prover.open(&packet), Some(&body[..]));
+        for other in [prover.derive(b"x"), Secret::none().prover()] {
+            assert_eq!(other.open(&packet), None);
+        }
         for bit in 0..packet.len() * 8 {
             let mut wrong = packet.clone();
             wrong[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(sealer.open(&wrong), None, "bit {bit}");
+            assert_eq!(prover.open(&wrong), None, "bit {bit}");
         }
         for len in 0..packet.len() {
-            assert_eq!(sealer.open(&packet[..len]), None);
+            assert_eq!(prover.open(&packet[..len]), None);
         }
+        let keys = ["a", "b"].map(|purpose| prover.key_for(purpose, &[b"drawn"]));
+        assert_ne!(keys[0], keys[1]);
+        assert_ne!(keys[0], prover.key_for("a", &[b"other"]));
     }
 
     #[test]
@@ -199,8 +198,8 @@ mod tests {
         let read = Secret::from_file(&file).expect("mode 0600");
         let given = Secret::from_bytes(b"0123456789abcdef0123456789abcdef").expect("long enough");
         assert_eq!(
-            read.sealer().tag(&[b"x"]),
-            given.sealer().tag(&[b"x"]),
+            read.prover().tag(&[b"x"]),
+            given.prover().tag(&[b"x"]),
             "the line's end is none"
         );
         fs::write(&file, "short\n").expect("a file");

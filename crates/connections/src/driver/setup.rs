@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use laneway_path::{AckTimeout, FailBack, NotReadyTimer, PathId, Policy, Retries};
 
+use super::seal::Security;
+use crate::error::NetError;
+
 /// How a connection is set up.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
@@ -17,6 +20,9 @@ pub struct Setup {
     pub not_ready_timer: NotReadyTimer,
     /// How often a message is offered to a peer that is not ready.
     pub not_ready_retries: Retries,
+    /// What its packets are protected against, where it is not what the environment says; both ends
+    /// must want the same.
+    pub security: Option<Security>,
     /// The path that it begins with, where it is opened from here.
     pub primary: PathId,
     /// Whether connections that are opened from here to one peer begin with different paths, in
@@ -38,6 +44,7 @@ impl Setup {
             retries: Retries::MOST,
             not_ready_timer: NotReadyTimer::USUAL,
             not_ready_retries: Retries::MOST,
+            security: None,
             primary: PathId(0),
             spread: false,
             arms: true,
@@ -49,6 +56,11 @@ impl Setup {
     pub fn lasting(self, time: Duration) -> Setup {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         Setup { ack_timeout: AckTimeout::lasting(nanos, self.retries), ..self }
+    }
+
+    /// What packets are protected against.
+    pub(crate) fn security(&self) -> Result<Security, NetError> {
+        self.security.map_or_else(Security::from_env, Ok)
     }
 
     /// For a connection that begins with this path.

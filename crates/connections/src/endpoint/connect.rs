@@ -153,17 +153,17 @@ impl Endpoint {
 
     fn accept(&mut self, now: Nanos, open: &Packet) -> Result<(), NetError> {
         let own = self.offer(open.offer.label, open.offer.primary)?;
-        let [opens, seals] = self.handshakes.keys(open);
+        let [opens, seals] = self.handshakes.sealers(open);
         let agreed = Agreed { own: &own, peer: &open.offer, leads: false, seals, opens };
-        self.begin(now, &agreed, What::Accepted { label: open.offer.label })?;
+        self.begin(now, agreed, What::Accepted { label: open.offer.label })?;
         self.handshakes.accept(now, own.number, open);
         Ok(())
     }
 
     fn on_accepted(&mut self, now: Nanos, opening: &Opening, packet: &Packet) -> bool {
-        let [seals, opens] = self.handshakes.keys(packet);
+        let [seals, opens] = self.handshakes.sealers(packet);
         let agreed = Agreed { own: &opening.offer, peer: &packet.offer, leads: true, seals, opens };
-        let begun = self.begin(now, &agreed, What::Connected);
+        let begun = self.begin(now, agreed, What::Connected);
         if begun.is_err() {
             self.notices.push(ConnectionId(opening.offer.number), What::NoAnswer);
         }
@@ -171,9 +171,9 @@ impl Endpoint {
     }
 
     /// The connection stands; where what was agreed cannot be, its place is free again.
-    fn begin(&mut self, now: Nanos, agreed: &Agreed<'_>, what: What) -> Result<(), NetError> {
-        let number = agreed.own.number;
-        let made = match agreed.peer.addresses.is_empty() {
+    fn begin(&mut self, now: Nanos, agreed: Agreed<'_>, what: What) -> Result<(), NetError> {
+        let (number, peers) = (agreed.own.number, &agreed.peer.addresses);
+        let made = match peers.is_empty() {
             true => Err(NetError::Paths { count: 0 }),
             false => End::new(now, &self.setup, agreed).map_err(NetError::from),
         };
@@ -186,7 +186,7 @@ impl Endpoint {
             // Where the connection has fewer paths, there is nothing to keep off.
             _ = end.manager.drain(now, &mut end.connection, path);
         }
-        end.peers = self.lines.join(&agreed.peer.addresses);
+        end.peers = self.lines.join(peers);
         self.connections.insert(number, end);
         self.notices.push(ConnectionId(number), what);
         Ok(())
@@ -197,7 +197,8 @@ impl Endpoint {
         let end = self.connections.find(connection)?;
         let mut packet = vec![CLOSE, 0, 0, 0];
         packet.extend(end.connection.peer().to_be_bytes());
-        packet.extend(end.seals.tag(&[&packet]));
+        let tag = end.seals.seal(&mut packet, &[]);
+        packet.extend(tag);
         for (path, peer) in end.peers.iter().enumerate() {
             let pieces = [IoSlice::new(&packet)];
             self.lines.send(PathId(path as u8), peer, &pieces, packet.len());

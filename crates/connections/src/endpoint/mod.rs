@@ -140,7 +140,7 @@ impl Endpoint {
             lines,
             health,
             connections: Connections::default(),
-            handshakes: Handshakes::new(secret, accepts)?,
+            handshakes: Handshakes::new(secret, setup.security()?, accepts)?,
             notices: Notices::default(),
             dropped: Dropped::default(),
             batch: Batch::default(),

@@ -18,6 +18,15 @@ const CATCH_UP: usize = 1024;
 /// The number of bytes in one call that is a sign of more.
 const MUCH: usize = 8 << 10;
 
+/// What the system says of a packet.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// When it reached this machine.
+    at: Nanos,
+    /// Whether it was marked on its way, because of congestion.
+    marked: bool,
+}
+
 impl Endpoint {
     /// Takes what has arrived; false where nothing has.
     pub(super) fn receive(&mut self, now: Nanos) -> bool {
@@ -65,8 +74,9 @@ impl Endpoint {
             any = true;
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
-            for packet in buffer[..arrival.bytes].chunks(arrival.segment) {
-                self.on_datagram(now, at, by.path, arrival.from, packet);
+            for packet in buffer[..arrival.bytes].chunks_mut(arrival.segment) {
+                let seen = Seen { at, marked: arrival.marked };
+                self.on_datagram(now, seen, by.path, arrival.from, packet);
             }
             if arrival.bytes < MUCH {
                 break;
@@ -76,7 +86,14 @@ impl Endpoint {
         any
     }
 
-    fn on_datagram(&mut self, now: Nanos, at: Nanos, path: usize, from: SocketAddr, packet: &[u8]) {
+    fn on_datagram(
+        &mut self,
+        now: Nanos,
+        seen: Seen,
+        path: usize,
+        from: SocketAddr,
+        packet: &mut [u8],
+    ) {
         if is_handshake(packet) {
             return self.on_handshake(now, path, from, packet);
         }
@@ -101,7 +118,11 @@ impl Endpoint {
             self.notices.push(ConnectionId(number), What::Closed);
             return self.release(number);
         }
-        end.connection.on_packet(at, PathId(path as u8), body);
+        let path = PathId(path as u8);
+        if seen.marked {
+            end.connection.on_mark(path);
+        }
+        end.connection.on_packet(seen.at, path, body);
         self.connections.mark(number);
     }
 }

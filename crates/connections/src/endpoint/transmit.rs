@@ -12,6 +12,7 @@ use crate::driver::secret::TAG_BYTES;
 use crate::system::socket::MOST_BYTES;
 
 /// A part of a message up to this length is copied to its packet: cheaper than a piece of its own.
+/// All parts are where they are encrypted.
 const COPIED: usize = 256;
 
 /// The largest number of connections whose events are handed over at once.
@@ -129,13 +130,14 @@ fn flush(now: Nanos, end: &mut End, index: u32, lines: &mut Lines, batch: &mut B
         let Some(departure) = end.connection.poll_departure(now, &mut batch.heads) else { break };
         any = true;
         let mut payload = departure.payload;
-        if let Some(part) = payload.filter(|part| part.len() <= COPIED) {
+        let hides = end.seals.hides();
+        if let Some(part) = payload.filter(|part| hides || part.len() <= COPIED) {
             batch.heads.extend_from_slice(end.connection.payload(&part));
             payload = None;
         }
         let head_bytes = batch.heads.len() - head;
         let part = payload.as_ref().map_or(&[][..], |part| end.connection.payload(part));
-        let tag = end.seals.tag(&[&batch.heads[head..], part]);
+        let tag = end.seals.seal(&mut batch.heads[head..], part);
         let packet = Packet { head, head_bytes, payload };
         let most = most_segments(end, path, lines);
         if !batch.packets.is_empty() && (departure.path != path || !batch.fits(&packet, most)) {

@@ -35,6 +35,8 @@ pub struct Arrival {
     pub segment: usize,
     /// When, by the clock that people set; the kernel's word, whenever it was asked for.
     pub at: Option<libc::timespec>,
+    /// Whether the packets were marked on their way, because of congestion.
+    pub marked: bool,
 }
 
 /// What became of packets that were to leave.
@@ -46,9 +48,13 @@ pub enum Sent {
     Full,
 }
 
+/// The bits of an IP header that say whether routers may mark a packet, and whether one did.
+const MAY_BE_MARKED: i32 = 2;
+const MARKED: u8 = 3;
+
 /// Room for control messages, aligned for them.
 #[repr(C, align(8))]
-struct Control([u8; 64]);
+struct Control([u8; 128]);
 
 /// Sets an option of a socket that is a number.
 pub(crate) fn set_option(fd: RawFd, level: i32, option: i32, value: i32) -> io::Result<()> {
@@ -161,6 +167,15 @@ impl Socket {
         self.set(probe.0, probe.1, probe.2).map_err(|e| NetError::system("IP_MTU_DISCOVER", e))?;
         // A process that paused must not take its own pause for a slow path.
         _ = self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+        // Routers may mark packets instead of losing them, and the marks are seen.
+        let marks = if family == libc::AF_INET {
+            (libc::IPPROTO_IP, libc::IP_TOS, libc::IP_RECVTOS)
+        } else {
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, libc::IPV6_RECVTCLASS)
+        };
+        if self.set(marks.0, marks.2, 1).is_ok() {
+            _ = self.set(marks.0, marks.1, MAY_BE_MARKED);
+        }
         // Where the kernel is older, packets come and go one by one.
         _ = self.set(libc::SOL_UDP, libc::UDP_GRO, 1);
         self.segments = self.set(libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok();
@@ -213,7 +228,7 @@ impl Socket {
     /// Sends packets of `segment` bytes that lie in these pieces, the last perhaps shorter.
     pub fn send(&mut self, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) -> Sent {
         let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
-        let mut control = Control([0; 64]);
+        let mut control = Control([0; 128]);
         // SAFETY: all bytes zero is a valid value of this plain structure.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
         if !self.is_connected {
@@ -263,7 +278,7 @@ impl Socket {
     /// Takes what has arrived; `None` if nothing has.
     pub fn receive(&mut self, into: &mut [u8]) -> Option<Arrival> {
         let mut from = RawAddress::empty();
-        let mut control = Control([0; 64]);
+        let mut control = Control([0; 128]);
         let mut piece = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         // SAFETY: all bytes zero is a valid value of this plain structure.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
@@ -278,8 +293,13 @@ impl Socket {
             let got = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut message, 0) };
             if got >= 0 {
                 let bytes = got as usize;
-                let mut arrival =
-                    Arrival { from: from.get()?, bytes, segment: bytes.max(1), at: None };
+                let mut arrival = Arrival {
+                    from: from.get()?,
+                    bytes,
+                    segment: bytes.max(1),
+                    at: None,
+                    marked: false,
+                };
                 arrival.read(&message);
                 return Some(arrival);
             }
@@ -303,6 +323,12 @@ impl Arrival {
                     (libc::SOL_UDP, libc::UDP_GRO) => {
                         let segment = libc::CMSG_DATA(at).cast::<i32>().read_unaligned();
                         self.segment = usize::try_from(segment).unwrap_or(self.bytes).max(1);
+                    }
+                    // A number of one byte or four, all of which are zero but the lowest.
+                    (libc::IPPROTO_IP, libc::IP_TOS) | (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                        let bytes = (*at).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
+                        let class = libc::CMSG_DATA(at);
+                        self.marked = (0..bytes).any(|k| class.add(k).read() & MARKED == MARKED);
                     }
                     (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
                         self.at =
@@ -350,6 +376,24 @@ mod tests {
             }
             assert_eq!(got, bytes);
             assert!(b.receive(&mut buffer).is_none());
+        }
+    }
+
+    #[test]
+    fn marks_of_congestion_are_seen() {
+        for (local, level, class) in [
+            ("127.0.0.1:0", libc::IPPROTO_IP, libc::IP_TOS),
+            ("[::1]:0", libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+        ] {
+            let local: SocketAddr = local.parse().expect("an address");
+            let open = || Socket::open(local, 0, None).expect("a socket");
+            let (mut a, mut b) = (open(), open());
+            let (to, mut buffer) = (RawAddress::new(b.address()), vec![0; MOST_BYTES]);
+            for (bits, marked) in [(MAY_BE_MARKED, false), (i32::from(MARKED), true)] {
+                a.set(level, class, bits).expect("an option");
+                assert_eq!(a.send(&to, &[IoSlice::new(b"x")], 1), Sent::Taken);
+                assert_eq!(wait(&mut b, &mut buffer).marked, marked, "{local} {bits}");
+            }
         }
     }
 

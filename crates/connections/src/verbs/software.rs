@@ -19,8 +19,8 @@ use super::queue_pair::{AddressHandle, Target};
 use super::wire::{Arrival, Wire, packet_bytes};
 use crate::driver::managed::{self, Ends};
 use crate::driver::notice::{CLOSE, ConnectionId, Notice, What};
-use crate::driver::secret::keys;
-use crate::driver::secret::{Sealer, Secret, TAG_BYTES, random};
+use crate::driver::seal::{Sealer, Security, sealers};
+use crate::driver::secret::{Secret, TAG_BYTES, random};
 use crate::driver::setup::Setup;
 use crate::driver::turns::{Turned, Turns};
 use crate::driver::{Driver, Status};
@@ -45,6 +45,7 @@ pub(super) struct Software {
     prepared: BTreeMap<u32, Address>,
     secret: Secret,
     setup: Setup,
+    security: Security,
     next: u32,
     notices: VecDeque<Notice>,
     /// Connections of which something was requested that waits for its turn.
@@ -69,6 +70,7 @@ impl Software {
             prepared: BTreeMap::new(),
             wires: locals.into_iter().map(Wire::new).collect::<Result<_, _>>()?,
             secret,
+            security: setup.security()?,
             setup,
             next: u32::from_be_bytes([0, a, b, c]),
             notices: VecDeque::new(),
@@ -112,14 +114,14 @@ impl Software {
 
     /// Packets of strangers, and of paths that they do not belong to, are dropped.
     fn on_arrival(&mut self, now: Nanos, path: usize, arrival: &Arrival) {
-        let packet = self.wires[path].packet(arrival);
+        let mut packet = self.wires[path].packet(arrival).to_vec();
         let Some(number) = packet.get(4..8).and_then(|number| number.first_chunk()) else { return };
         let number = u32::from_be_bytes(*number);
         let Some(end) = self.ends.get_mut(&number) else { return };
         if end.peer.paths.get(path).is_none_or(|peer| peer.number != arrival.from) {
             return;
         }
-        let Some(body) = end.opens.open(packet) else { return };
+        let Some(body) = end.opens.open(&mut packet) else { return };
         if body.first() == Some(&CLOSE) && body.len() < HEADER_BYTES {
             let connection = ConnectionId(number);
             self.notices.push_back(Notice { connection, what: What::Closed });
@@ -196,7 +198,8 @@ fn flush(now: Nanos, end: &mut End, wires: &mut [Wire]) -> bool {
         packet.clear();
         let Some(path) = end.connection.poll_transmit(now, &mut packet) else { break };
         any = true;
-        packet.extend(end.seals.tag(&[&packet]));
+        let tag = end.seals.seal(&mut packet, &[]);
+        packet.extend(tag);
         end.send(path, &packet, wires);
     }
     any
@@ -238,7 +241,8 @@ impl Addressed for Software {
         let leads = own.drawn < peer.drawn;
         let (opener, accepter) =
             if leads { (&own.drawn, &peer.drawn) } else { (&peer.drawn, &own.drawn) };
-        let [first, second] = keys(&self.secret.sealer(), opener, accepter);
+        let job = self.secret.prover();
+        let [first, second] = sealers(self.security, &job, opener, accepter);
         let (seals, opens) = if leads { (first, second) } else { (second, first) };
         let ends = Ends {
             number: own.number,
@@ -337,10 +341,11 @@ impl Driver for Software {
         if self.prepared.remove(&number).is_some() {
             return Ok(());
         }
-        let end = self.ends.get(&number).ok_or(NetError::UnknownConnection { number })?;
+        let end = self.ends.get_mut(&number).ok_or(NetError::UnknownConnection { number })?;
         let mut packet = vec![CLOSE, 0, 0, 0];
         packet.extend(end.peer.number.to_be_bytes());
-        packet.extend(end.seals.tag(&[&packet]));
+        let tag = end.seals.seal(&mut packet, &[]);
+        packet.extend(tag);
         for path in 0..self.wires.len() {
             end.send(PathId(path as u8), &packet, &mut self.wires);
         }

@@ -66,6 +66,8 @@ fn host(page: &mut Page, look: &Snapshot, sums: &Sums) {
     ] {
         page.metric(&format!("host_{name}_total"), "counter", help, [(Labels::new(), count)]);
     }
+    let left = reasons(&sums.sum.counters).map(|(label, count)| (vec![label], count));
+    page.metric("host_left_paths_total", "counter", LEFT, left);
     let Counters { trips, stalls, .. } = &sums.sum.counters;
     let mut times = |name: &str, help: &str, seen: &Histogram| {
         let sample = (Labels::new(), seen.counts.to_vec(), seen.sum as f64 / 1e9);
@@ -133,6 +135,14 @@ fn totals(page: &mut Page, look: &Snapshot) {
     each("sent_again_total", "Packets sent more than once.", |totals| totals.sent_again);
     each("duplicates_total", "Packets received twice.", |totals| totals.duplicates);
     each("replayed_total", "Packets replayed or received too late.", |totals| totals.replayed);
+    let left = look.seen.iter().flat_map(|seen| {
+        reasons(&seen.status.totals).map(|(label, count)| {
+            let mut labels = labels(seen);
+            labels.push(label);
+            (labels, count)
+        })
+    });
+    page.metric("left_paths_total", "counter", LEFT, left);
     let dropped = look.seen.iter().flat_map(|seen| {
         let dropped = seen.status.dropped;
         [
@@ -148,6 +158,14 @@ fn totals(page: &mut Page, look: &Snapshot) {
         })
     });
     page.metric("dropped_packets_total", "counter", "Dropped packets of unknown senders.", dropped);
+}
+
+const LEFT: &str = "Migrations that this end decided on because of the path, by the reason.";
+
+/// Why paths were left, and how often.
+fn reasons(totals: &Counters) -> [((&'static str, String), u64); 3] {
+    [("dead", totals.left_dead), ("length", totals.left_short), ("loss", totals.left_lossy)]
+        .map(|(reason, count)| (("reason", reason.to_string()), count))
 }
 
 /// How many labels say which service it is.

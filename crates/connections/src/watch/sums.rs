@@ -84,6 +84,9 @@ impl Sum {
         }
         let (sum, now, then) = (&mut self.counters, &now.counters, &then.counters);
         grow(&mut sum.migrations, now.migrations, then.migrations);
+        grow(&mut sum.left_dead, now.left_dead, then.left_dead);
+        grow(&mut sum.left_short, now.left_short, then.left_short);
+        grow(&mut sum.left_lossy, now.left_lossy, then.left_lossy);
         grow(&mut sum.suspicions, now.suspicions, then.suspicions);
         grow(&mut sum.sent_again, now.sent_again, then.sent_again);
         grow(&mut sum.duplicates, now.duplicates, then.duplicates);

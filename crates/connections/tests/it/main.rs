@@ -7,6 +7,7 @@ mod many;
 mod pair;
 mod ports;
 mod requests;
+mod security;
 mod service;
 mod spread;
 mod talk;

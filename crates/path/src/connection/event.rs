@@ -70,6 +70,12 @@ pub struct Counters {
     pub unexpected: u64,
     /// Migrations.
     pub migrations: u64,
+    /// Migrations because the primary path was silent or had no carrier.
+    pub left_dead: u64,
+    /// Migrations because the primary path passed short packets only.
+    pub left_short: u64,
+    /// Migrations because the primary path lost packets.
+    pub left_lossy: u64,
     /// How often the primary path was probed.
     pub suspicions: u64,
     /// The round-trip times over all paths.
@@ -90,6 +96,9 @@ impl Counters {
         self.replayed += other.replayed;
         self.unexpected += other.unexpected;
         self.migrations += other.migrations;
+        self.left_dead += other.left_dead;
+        self.left_short += other.left_short;
+        self.left_lossy += other.left_lossy;
         self.suspicions += other.suspicions;
         self.trips.add(&other.trips);
         self.stalls.add(&other.stalls);

@@ -62,7 +62,7 @@ impl Connection {
             return;
         }
         if path == self.primary() {
-            self.leave_dead_path(now);
+            self.leave_path(now, Cause::Failure);
         } else if self.alternate() == Some(path) {
             self.disarm(now);
         }
@@ -91,7 +91,7 @@ impl Connection {
             self.events.push_back(Event::Armed { path });
             // Nothing leaves by a path without carrier, so that nothing would be missed there.
             if !self.paths.primary_route().link.carrier {
-                self.leave_dead_path(now);
+                self.leave_path(now, Cause::Failure);
             }
         }
     }
@@ -103,10 +103,10 @@ impl Connection {
         }
     }
 
-    /// The primary path is dead: the alternate one takes over if it can.
-    pub(super) fn leave_dead_path(&mut self, now: Nanos) -> bool {
+    /// The primary path does not work: the alternate one takes over if it can.
+    pub(super) fn leave_path(&mut self, now: Nanos, cause: Cause) -> bool {
         let Some(to) = self.paths.failover() else { return false };
-        self.take_over(now, to, Cause::Failure, self.paths.next_epoch());
+        self.take_over(now, to, cause, self.paths.next_epoch());
         true
     }
 
@@ -121,13 +121,41 @@ impl Connection {
     }
 
     fn take_over(&mut self, now: Nanos, to: PathId, cause: Cause, epoch: u32) {
+        let goes_on = self.paths.in_use() == to;
+        let stall = if goes_on { self.stalled } else { self.stalled_for(now) };
         let Some(from) = self.paths.take_over(now, to, cause, epoch) else { return };
-        if cause == Cause::Failure && !self.sender.is_idle() {
-            let waited_since = self.sender.last_progress();
-            self.counters.stalls.count(now - waited_since.min(now));
+        let mut stalls = || stall.into_iter().for_each(|stall| self.counters.stalls.count(stall));
+        match cause {
+            Cause::Failure => {
+                stalls();
+                self.counters.left_dead += 1;
+            }
+            Cause::Length => {
+                stalls();
+                self.counters.left_short += 1;
+            }
+            Cause::Loss => self.counters.left_lossy += 1,
+            _ => {}
         }
-        self.sender.on_migrated(now);
+        if !goes_on {
+            self.sender.send_all_again(now, self.paths.routes());
+        }
         self.counters.migrations += 1;
         self.events.push_back(Event::Migrated { from, to, cause });
+    }
+
+    /// How long a message has waited for an acknowledgement.
+    fn stalled_for(&self, now: Nanos) -> Option<Nanos> {
+        let waits = !self.sender.is_idle();
+        waits.then(|| now.saturating_sub(self.sender.last_progress()))
+    }
+
+    /// The primary path seems dead: until that is certain, data goes over the alternate one.
+    pub(super) fn divert(&mut self, now: Nanos) {
+        let stalled = self.stalled_for(now);
+        if self.paths.divert() {
+            self.stalled = stalled;
+            self.sender.send_all_again(now, self.paths.routes());
+        }
     }
 }

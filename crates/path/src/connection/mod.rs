@@ -53,6 +53,12 @@ pub struct Connection {
     control: ControlQueue,
     events: VecDeque<Event>,
     counters: Counters,
+    /// How long a message had waited when data was diverted.
+    stalled: Option<Nanos>,
+    /// When the primary path last proved to pass packets of full length, after this was doubted.
+    carried_at: Nanos,
+    /// The alternate path, if the latest data came over it: the peer waits for answers there.
+    answer_by: Option<PathId>,
 }
 
 impl Connection {
@@ -71,6 +77,9 @@ impl Connection {
             control: ControlQueue::default(),
             events: VecDeque::new(),
             counters: Counters::default(),
+            stalled: None,
+            carried_at: 0,
+            answer_by: None,
         }
     }
 

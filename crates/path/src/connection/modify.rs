@@ -2,6 +2,7 @@
 
 use super::{Connection, Event, MOST_PACKET_BYTES, Refusal, Why};
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
+use crate::number::START_LIMIT;
 use crate::state::{Attribute, QpState, Transition, transition};
 use crate::{Nanos, PathId};
 
@@ -142,7 +143,8 @@ impl Connection {
             (Attribute::ReceiveNumber, modify.receive_number),
             (Attribute::SendNumber, modify.send_number),
         ];
-        match numbers.iter().find(|(_, number)| number.is_some_and(|number| number >= 1 << 24)) {
+        match numbers.iter().find(|(_, number)| number.is_some_and(|number| number >= START_LIMIT))
+        {
             Some((attribute, _)) => Err(Refusal::Number { attribute: *attribute }),
             None => Ok(()),
         }

@@ -2,11 +2,8 @@
 
 use super::{Connection, Event, Why};
 use crate::receiving::{Data, Taken};
-use crate::wire::{Body, Echo, Range, read};
+use crate::wire::{Body, Counts, Echo, Header, Range, read};
 use crate::{Nanos, NotReadyTimer, PathId};
-
-/// How many packets that left a path later must have arrived for one to be lost.
-const REORDERED: u64 = 3;
 
 impl Connection {
     /// A packet came over a path, at this time or before: when it reached this machine, if its
@@ -28,7 +25,8 @@ impl Connection {
             self.counters.unexpected += 1;
             return;
         }
-        if !self.paths.route(path).on_arrival(now, header.serial) {
+        let is_late = self.sender.is_held_back(header.expects);
+        if !self.paths.route(path).on_arrival(now, header.serial) || is_late {
             self.counters.replayed += 1;
             return;
         }
@@ -37,35 +35,47 @@ impl Connection {
         }
         self.counters.received += 1;
         let is_news = self.follow(now, header.epoch, header.primary);
-        if let Some(expects) = self.sender.expected(header.expects) {
+        if self.sender.was_sent_before(header.expects) {
             let (echoes, early) = match &body {
                 Body::Ack { echoes, early } => (&echoes[..], &early[..]),
                 _ => (&[][..], &[][..]),
             };
-            self.on_ack(now, expects, echoes, early);
+            self.on_ack(now, header.expects, echoes, early);
         }
-        self.on_body(now, path, body, is_news);
+        self.on_body(now, &header, body, is_news);
         self.report_drained();
     }
 
-    fn on_body(&mut self, now: Nanos, path: PathId, body: Body<'_>, is_news: bool) {
+    /// The packet that comes next over this path was marked on its way, because of congestion.
+    pub fn on_mark(&mut self, path: PathId) {
+        if let Some(route) = self.paths.get_mut(path) {
+            route.counts.marked = route.counts.marked.wrapping_add(1);
+            self.receiver.report_marks();
+        }
+    }
+
+    fn on_body(&mut self, now: Nanos, header: &Header, body: Body<'_>, is_news: bool) {
+        let path = header.path;
         match body {
             Body::Data { number, first, last, ack_wanted, bytes } => {
+                self.answer_by = Some(path).filter(|path| self.paths.armed() == Some(*path));
                 let data = Data { number, first, last, ack_wanted, bytes };
                 let taken = self.receiver.on_data(now, data);
+                if taken == Taken::Refused {
+                    let counts = &mut self.paths.route(path).counts;
+                    counts.again = counts.again.wrapping_add(1);
+                }
                 self.on_taken(taken);
             }
             // It says so until it knows that this end has followed.
             Body::Ack { .. } if is_news => self.receiver.acknowledge_at(now),
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
-            Body::Probe { id } => self.on_probe(now, path, id),
-            Body::Answer { path: asked, id, delay_us, queued } => {
-                if let Some(route) = self.paths.get_mut(asked) {
-                    let serial = route.extend(id);
-                    let trip = route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
+            Body::Probe { .. } => self.on_probe(now, path, header.serial),
+            Body::Answer { probe, queued } => {
+                self.on_echo(now, &probe);
+                if let Some(route) = self.paths.get_mut(probe.path) {
                     route.link.queued_there = queued;
-                    trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
                 }
             }
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
@@ -81,6 +91,7 @@ impl Connection {
         match taken {
             Taken::InOrder | Taken::Early | Taken::NotReady => {}
             Taken::Refused => self.counters.duplicates += 1,
+            Taken::HeldBack => self.counters.replayed += 1,
             Taken::Broken => self.fail(Why::Message),
         }
     }
@@ -88,21 +99,27 @@ impl Connection {
     /// The peer has everything before `expects`, and some after it.
     fn on_ack(&mut self, now: Nanos, expects: u64, echoes: &[Echo], early: &[Range]) {
         for echo in echoes {
-            let delay = Nanos::from(echo.delay_us) * 1000;
-            let Some(route) = self.paths.get_mut(echo.path) else { continue };
-            let trip = route.on_echo(now, echo.serial, delay);
-            trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
+            self.on_echo(now, echo);
         }
         self.sender.on_ack(now, expects, early, self.paths.routes());
         for echo in echoes {
             let Some(route) = self.paths.get_mut(echo.path) else { continue };
-            if let Some(limit) = echo.serial.checked_sub(REORDERED) {
-                self.sender.lose_up_to(now, limit, route);
-            }
+            self.sender.detect_losses(now, route);
         }
         while let Some((id, message)) = self.sender.pop_done() {
             self.events.push_back(Event::Sent { id, message });
         }
+    }
+
+    /// The peer reports what has arrived over a path.
+    fn on_echo(&mut self, now: Nanos, echo: &Echo) {
+        let Some(route) = self.paths.get_mut(echo.path) else { return };
+        if let Some(trip) = route.on_echo(now, echo) {
+            self.counters.trips.count(trip);
+            let estimate = route.trip();
+            route.flight.on_counts(now, echo.counts, estimate);
+        }
+        self.paths.consider_trial(now);
     }
 
     /// The peer has no receive for the next message.
@@ -116,12 +133,12 @@ impl Connection {
     }
 
     /// Answered over the path that is asked about, and over another one.
-    fn on_probe(&mut self, now: Nanos, path: PathId, id: u32) {
+    fn on_probe(&mut self, now: Nanos, path: PathId, serial: u64) {
         let primary = self.primary();
         let other = if path == primary { self.alternate() } else { Some(primary) };
         for by in [Some(path), other].into_iter().flatten() {
-            let answer = Body::Answer { path, id, delay_us: 0, queued: false };
-            self.control.push(now, by, answer);
+            let probe = Echo { path, serial, delay_us: 0, arrived: 0, counts: Counts::default() };
+            self.control.push(now, by, Body::Answer { probe, queued: false });
         }
     }
 }

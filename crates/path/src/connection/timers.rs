@@ -1,7 +1,9 @@
 //! What happens because time passes.
 
 use super::{Connection, Why};
-use crate::paths::Verdict;
+use crate::paths::{Doubt, Step, Verdict};
+use crate::sending::Retry;
+use crate::state::Cause;
 use crate::wire::Body;
 use crate::{Nanos, PathId};
 
@@ -33,11 +35,17 @@ impl Connection {
             return;
         }
         self.sender.on_timeout(now);
+        if let Some(path) = self.sender.take_doubtful(now) {
+            self.sender.detect_losses(now, self.paths.route(path));
+        }
         if self.suspect_at().is_some_and(|at| at <= now) {
             self.suspect(now);
         }
         if self.sender.retry_at().is_some_and(|at| at <= now) {
             self.retry(now);
+        }
+        if let Some((step, path)) = self.paths.step_trial(now) {
+            self.step_trial(now, step, path);
         }
         if self.paths.has_due_probe(now, !self.sender.is_idle()) {
             self.probe_alternate(now);
@@ -46,46 +54,77 @@ impl Connection {
     }
 
     fn retry(&mut self, now: Nanos) {
-        if self.sender.retry(now, self.paths.routes()) {
-            return;
-        }
         let healthy = self.paths.armed_is_alive_since(self.sender.last_progress());
-        if !(healthy && self.leave_dead_path(now)) {
+        let goes_on = match self.sender.retry(now, self.paths.routes()) {
+            Retry::Sent => true,
+            Retry::LastPath => healthy && self.leave_path(now, Cause::Failure),
+            Retry::GiveUp => false,
+        };
+        if !goes_on {
             self.fail(Why::Retries);
         }
     }
 
-    /// When the primary path is suspected, or probed again.
+    /// When the primary path is suspected, or probed again. While data is diverted, whether it has
+    /// failed must be found out even if nothing waits.
     fn suspect_at(&self) -> Option<Nanos> {
-        self.sender.waiting_since().map(|since| self.paths.suspect_at(since))
+        if self.paths.is_diverted() {
+            return Some(self.paths.suspect_at(0));
+        }
+        let silent = self.paths.suspect_at(self.sender.waiting_since()?);
+        Some(self.doubt_at().map_or(silent, |at| at.min(silent)))
     }
 
-    /// No sign of life while packets wait for one: both paths are probed.
+    /// When the primary path, which answers, is asked whether it passes packets of full length.
+    fn doubt_at(&self) -> Option<Nanos> {
+        let since = self.sender.stuck_since()?.max(self.carried_at);
+        self.paths.doubt_at(since)
+    }
+
+    /// No sign of life, or no progress, while packets wait for one: both paths are probed.
     fn suspect(&mut self, now: Nanos) {
         if !self.paths.is_suspected() {
-            self.paths.suspect(now);
+            let stuck = self.doubt_at().is_some_and(|at| at <= now);
+            self.paths.suspect(now, if stuck { Doubt::Length } else { Doubt::Silence });
             self.counters.suspicions += 1;
             return self.probe_both(now);
         }
+        if self.paths.has_lost_diversion() {
+            self.paths.end_diversion();
+            self.sender.send_all_again(now, self.paths.routes());
+        }
+        let doubts_length = self.paths.doubts_length();
         match self.paths.judge(now) {
             Verdict::Alive => {
-                // Probes went through that left after the packets: these are lost.
-                let route = self.paths.route(self.paths.primary());
-                if let Some(reported) = route.reported() {
-                    self.sender.lose_up_to(now, reported, route);
+                if doubts_length {
+                    self.carried_at = now;
                 }
-                self.sender.wait_anew(now);
+                self.trust(now);
             }
-            Verdict::Dead => {
-                self.leave_dead_path(now);
+            Verdict::Divert => {
+                self.divert(now);
+                self.probe_both(now);
+            }
+            Verdict::Dead(cause) => {
+                self.leave_path(now, cause);
             }
             Verdict::Wait => {}
             Verdict::Ask => self.probe_both(now),
         }
     }
 
+    /// The primary path is alive. Probes went through that left after packets: these are lost.
+    fn trust(&mut self, now: Nanos) {
+        for path in [Some(self.primary()), self.paths.armed()].into_iter().flatten() {
+            self.sender.detect_losses(now, self.paths.route(path));
+        }
+        self.paths.end_diversion();
+        self.sender.wait_anew(now);
+    }
+
     fn probe_both(&mut self, now: Nanos) {
-        self.probe(now, self.primary());
+        let bytes = if self.paths.doubts_length() { self.sender.packet_bytes() } else { 0 };
+        self.control.push(now, self.primary(), Body::Probe { bytes });
         if let Some(path) = self.paths.probe_armed(now) {
             self.probe(now, path);
         }
@@ -98,12 +137,28 @@ impl Connection {
             Some(Err(_)) => self.disarm(now),
             Some(Ok(path)) => {
                 self.probe(now, path);
-                self.probe(now, self.primary());
+                self.control.push(now, self.primary(), Body::Probe { bytes: 0 });
             }
         }
     }
 
+    /// A part of a trial of both paths, where the primary one loses packets.
+    fn step_trial(&mut self, now: Nanos, step: Step, path: PathId) {
+        match step {
+            Step::Wait => {}
+            Step::Probe => {
+                self.probe(now, path);
+                self.probe(now, self.primary());
+            }
+            Step::Migrate => {
+                self.leave_path(now, Cause::Loss);
+            }
+        }
+    }
+
+    /// Probes a path in full length.
     fn probe(&mut self, now: Nanos, path: PathId) {
-        self.control.push(now, path, Body::Probe { id: 0 });
+        let bytes = self.sender.packet_bytes();
+        self.control.push(now, path, Body::Probe { bytes });
     }
 }

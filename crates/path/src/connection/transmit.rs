@@ -2,11 +2,10 @@
 
 use super::Connection;
 use super::control::Control;
-use crate::number::wire;
-use crate::paths::Route;
+use crate::paths::micros;
 use crate::sending::Payload;
 use crate::state::QpState;
-use crate::wire::{Body, Echo, Header, write};
+use crate::wire::{Body, Header, write};
 use crate::{Nanos, PathId};
 
 /// A packet to send.
@@ -17,11 +16,6 @@ pub struct Departure {
     pub path: PathId,
     /// Its part of a message.
     pub payload: Option<Payload>,
-}
-
-/// A time as packets encode it.
-fn micros(time: Nanos) -> u32 {
-    u32::try_from(time / 1000).unwrap_or(u32::MAX)
 }
 
 impl From<PathId> for Departure {
@@ -55,7 +49,7 @@ impl Connection {
         }
         if let Some(timer) = self.receiver.take_not_ready() {
             let body = Body::NotReady { timer: timer.code() };
-            return Some(self.write(now, self.primary(), &body, out).into());
+            return Some(self.write(now, self.answers_by(), &body, out).into());
         }
         let acknowledges = self.receiver.ack_at().is_some_and(|at| at <= now);
         if acknowledges || self.paths.resend_epoch(now) {
@@ -85,11 +79,17 @@ impl Connection {
     ) -> PathId {
         let header = self.header(now, path);
         let body = match body {
-            // A question is named after its own packet.
-            Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
-            Body::Answer { path, id, .. } => {
-                let queued = self.paths.route(path).link.queued_here;
-                Body::Answer { path, id, delay_us: micros(now - since.min(now)), queued }
+            Body::Probe { bytes } => {
+                if bytes > 0 {
+                    self.paths.route(path).on_probed(now, header.serial);
+                }
+                body
+            }
+            Body::Answer { mut probe, .. } => {
+                let route = self.paths.route(probe.path);
+                probe.delay_us = micros(now - since.min(now));
+                (probe.arrived, probe.counts) = (route.arrived(), route.counts);
+                Body::Answer { probe, queued: route.link.queued_here }
             }
             other => other,
         };
@@ -100,13 +100,15 @@ impl Connection {
 
     fn write_ack(&mut self, now: Nanos, out: &mut Vec<u8>) -> PathId {
         self.receiver.on_ack_sent();
-        let echo = |route: &Route| {
-            let (serial, at) = route.latest_arrival()?;
-            Some(Echo { path: route.id(), serial, delay_us: micros(now - at.min(now)) })
-        };
-        let echoes = self.paths.iter().filter_map(echo).collect();
+        let echoes = self.paths.iter().filter_map(|route| route.echo(now)).collect();
         let body = Body::Ack { echoes, early: self.receiver.early() };
-        self.write(now, self.primary(), &body, out)
+        self.write(now, self.answers_by(), &body, out)
+    }
+
+    /// The path that acknowledgements leave by: that of data, or where the peer's data came.
+    fn answers_by(&self) -> PathId {
+        let there = self.answer_by.filter(|path| self.paths.armed() == Some(*path));
+        there.unwrap_or(self.paths.in_use())
     }
 
     /// Whether new packets may begin, besides those that are sent again.
@@ -120,7 +122,7 @@ impl Connection {
 
     /// When data may leave, if there is any and the window has room.
     pub(super) fn data_due_at(&self) -> Option<Nanos> {
-        self.sender.data_due_at(self.paths.primary_route(), self.begins()?)
+        self.sender.data_due_at(self.paths.get(self.paths.in_use())?, self.begins()?)
     }
 
     fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
@@ -128,14 +130,14 @@ impl Connection {
             return None;
         }
         let next = self.sender.next_to_send(self.begins()?)?;
-        let path = self.primary();
+        let path = self.paths.in_use();
         let header = self.header(now, path);
         let route = self.paths.route(path);
         let (part, ack_wanted) = self.sender.on_sent(now, next, route, header.serial);
         self.counters.sent += 1;
         self.counters.sent_again += u64::from(next.is_resent);
         let body = Body::Data {
-            number: wire(part.number),
+            number: part.number,
             first: part.first,
             last: part.last,
             ack_wanted,

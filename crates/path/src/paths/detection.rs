@@ -3,8 +3,15 @@
 //! A silent peer may only be computing, and a long queue may only be long. So nothing follows from
 //! silence alone: the primary path is dead where the alternate one answers time and again and the
 //! primary one does not, for longer than its packets took of late. It answers if a packet that was
-//! sent over it is known to have arrived and a packet has come over it, both since then: that is
-//! how a path that is dead in one direction is found.
+//! sent over it is known to have arrived and a packet has come over it, both since it was
+//! suspected: that is how a path that is dead in one direction is found.
+//!
+//! A path that answers may still pass short packets only. Where it does and nothing is
+//! acknowledged, it is asked in packets of full length.
+//!
+//! A path that was rerouted may be slower by far, and is not dead. Data is diverted to the
+//! alternate path as soon as the primary one seems dead, and the connection migrates when it has
+//! been silent for longer than any reroute explains.
 //!
 //! A queue that grows on the way lets packets through, each later than the one before. Every sign
 //! of life begins the wait anew, and the wait is twice as long as signs were apart.
@@ -14,6 +21,7 @@
 
 use super::route::Route;
 use crate::Nanos;
+use crate::state::Cause;
 
 /// The first interval between probes; it grows while no answer comes.
 const APART: Nanos = 2_000_000;
@@ -24,8 +32,24 @@ const ANSWERS: u32 = 3;
 const PATIENCE: Nanos = 1_000_000;
 /// What waits to leave for longer than this never will.
 const LONGEST_QUEUE: Nanos = 1_000_000_000;
+/// A path that shows no sign for so long was not only rerouted.
+const CERTAIN: Nanos = 60_000_000;
+/// A packet that is sent again is acknowledged after so long, beside four round trips.
+const PROGRESS: Nanos = 8_000_000;
+
+/// Why the primary path is suspected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// Nothing comes.
+    Silence,
+    /// It answers, and nothing is acknowledged.
+    Length,
+}
 
 pub(crate) struct Suspicion {
+    doubt: Doubt,
+    began: Nanos,
+    /// The latest sign of life, or when it began.
     since: Nanos,
     /// The longest time between signs of life since it began.
     between: Nanos,
@@ -38,8 +62,10 @@ pub(crate) struct Suspicion {
 pub(crate) enum Verdict {
     /// It is alive.
     Alive,
-    /// It is dead, and the alternate path is not.
-    Dead,
+    /// It seems dead, and the alternate path is not: data goes there. Ask again.
+    Divert,
+    /// It is dead, for this cause, and the alternate path is not.
+    Dead(Cause),
     /// Nothing can be said yet.
     Wait,
     /// Ask now.
@@ -51,10 +77,20 @@ pub(crate) fn patience(primary: &Route) -> Nanos {
     PATIENCE + 2 * primary.trips().longest()
 }
 
+/// How long one waits for progress on a path that answers.
+pub(crate) fn progress_patience(primary: &Route) -> Nanos {
+    PROGRESS + 4 * primary.trips().longest()
+}
+
 impl Suspicion {
     /// Both paths are to be asked at once.
-    pub fn new(now: Nanos) -> Suspicion {
-        Suspicion { since: now, between: 0, asked_at: now, apart: APART, answers: 0 }
+    pub fn new(now: Nanos, doubt: Doubt) -> Suspicion {
+        let (began, since, asked_at) = (now, now, now);
+        Suspicion { doubt, began, since, between: 0, asked_at, apart: APART, answers: 0 }
+    }
+
+    pub fn doubt(&self) -> Doubt {
+        self.doubt
     }
 
     /// When to judge again.
@@ -62,12 +98,22 @@ impl Suspicion {
         self.asked_at + self.apart
     }
 
+    /// The alternate path can take over from now on: it is asked soon.
+    pub fn hurry(&mut self) {
+        self.apart = APART;
+    }
+
     /// What is known now; `alternate` is there if it could take over.
     pub fn judge(&mut self, now: Nanos, primary: &Route, alternate: Option<&Route>) -> Verdict {
-        if primary.liveness().is_alive_since(self.since) {
+        let life = primary.liveness();
+        let (alive, sign, cause) = match self.doubt {
+            Doubt::Silence => (life.is_alive_since(self.began), life.last_sign(), Cause::Failure),
+            Doubt::Length => (life.carries_since(self.began), life.last_carried(), Cause::Length),
+        };
+        if alive {
             return Verdict::Alive;
         }
-        if let Some(sign) = primary.liveness().last_sign().filter(|sign| *sign > self.since) {
+        if let Some(sign) = sign.filter(|sign| *sign > self.since) {
             self.between = self.between.max(sign - self.since);
             (self.since, self.answers) = (sign, 0);
         }
@@ -79,16 +125,16 @@ impl Suspicion {
         let silent = now.saturating_sub(self.since);
         if queued && silent < LONGEST_QUEUE {
             self.answers = 0;
-        } else if alternate.is_some_and(|route| route.liveness().is_alive_since(self.asked_at)) {
+        } else if alternate.is_some_and(|route| route.liveness().carries_since(self.asked_at)) {
             self.answers += 1;
         } else {
             self.apart = (2 * self.apart).min(MOST_APART);
         }
-        let patience = patience(primary).max(PATIENCE + 2 * self.between);
-        if self.answers >= ANSWERS && silent >= patience {
-            return Verdict::Dead;
-        }
         self.asked_at = now;
-        Verdict::Ask
+        let patience = patience(primary).max(PATIENCE + 2 * self.between);
+        if self.answers < ANSWERS || silent < patience {
+            return Verdict::Ask;
+        }
+        if silent >= CERTAIN { Verdict::Dead(cause) } else { Verdict::Divert }
     }
 }

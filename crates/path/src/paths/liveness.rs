@@ -1,7 +1,8 @@
 //! Signs of life of a path, in both directions.
 //!
 //! Packets that arrive show that the path works towards this end; reports of the peer about packets
-//! sent from here show that it works towards the peer. Only both together prove that it is alive.
+//! sent from here show that it works towards the peer. Only both together prove that it is alive. A
+//! path may pass short packets only; that it carries the longest ones is proved by these.
 
 use crate::Nanos;
 
@@ -13,6 +14,10 @@ pub(crate) struct Liveness {
     confirmed_sent_at: Option<Nanos>,
     /// When the peer last reported the arrival of any packet.
     reported_at: Option<Nanos>,
+    /// When the latest packet of full length left that is known to have arrived at the peer.
+    carried_sent_at: Option<Nanos>,
+    /// When the peer last reported the arrival of such a packet.
+    carried_at: Option<Nanos>,
 }
 
 impl Liveness {
@@ -31,6 +36,12 @@ impl Liveness {
         self.confirmed_sent_at = Some(sent_at);
     }
 
+    /// A packet of full length that left at this time has arrived at the peer.
+    pub fn on_carried(&mut self, now: Nanos, sent_at: Nanos) {
+        self.carried_at = self.carried_at.max(Some(now));
+        self.carried_sent_at = self.carried_sent_at.max(Some(sent_at));
+    }
+
     /// When the latest packet arrived.
     pub fn arrived_at(&self) -> Option<Nanos> {
         self.arrived_at
@@ -39,6 +50,16 @@ impl Liveness {
     /// Whether packets went through in both directions since then.
     pub fn is_alive_since(&self, then: Nanos) -> bool {
         self.arrived_at >= Some(then) && self.confirmed_sent_at >= Some(then)
+    }
+
+    /// The same for packets of full length towards the peer.
+    pub fn carries_since(&self, then: Nanos) -> bool {
+        self.arrived_at >= Some(then) && self.carried_sent_at >= Some(then)
+    }
+
+    /// When the path last proved that it carries packets of full length.
+    pub fn last_carried(&self) -> Option<Nanos> {
+        self.arrived_at.min(self.carried_at)
     }
 
     /// When the path last showed a sign of life in both directions; this proves nothing about

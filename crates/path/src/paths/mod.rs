@@ -5,19 +5,24 @@
 
 mod alternate;
 mod detection;
+mod diversion;
 mod epoch;
 mod liveness;
+mod loss;
 mod replay;
 mod round_trip;
 mod route;
+mod trial;
 
 use alternate::{Alternate, Probed};
-use detection::{Suspicion, patience};
+use detection::{Suspicion, patience, progress_patience};
 use epoch::Epoch;
+use trial::Trial;
 
-pub(crate) use detection::Verdict;
+pub(crate) use detection::{Doubt, Verdict};
 pub(crate) use round_trip::RoundTrip;
-pub(crate) use route::Route;
+pub(crate) use route::{Route, micros};
+pub(crate) use trial::Step;
 
 use crate::state::{Cause, MigrationState};
 use crate::{Nanos, PathId};
@@ -29,6 +34,10 @@ pub(crate) struct Paths {
     epoch: Epoch,
     /// Whether the primary path is dead, while this is being found out.
     suspicion: Option<Suspicion>,
+    /// Whether data goes over the alternate path until that is known.
+    diverted: bool,
+    /// Whether the alternate path loses less.
+    trial: Trial,
     /// The peer learns of requests from messages only.
     held: bool,
 }
@@ -52,6 +61,8 @@ impl Paths {
             alternate: Alternate::none(),
             epoch: Epoch::first(),
             suspicion: None,
+            diverted: false,
+            trial: Trial::default(),
             held: false,
         }
     }
@@ -125,7 +136,8 @@ impl Paths {
     pub fn stop(&mut self) {
         self.alternate = Alternate::none();
         self.epoch.stop();
-        (self.suspicion, self.held) = (None, false);
+        (self.suspicion, self.held, self.diverted) = (None, false, false);
+        self.trial.stop();
         self.routes.iter_mut().for_each(|route| route.flight.clear());
     }
 
@@ -188,7 +200,11 @@ impl Paths {
     /// The peer loads this path, and a packet of full length came back over it; whether it is
     /// armed by this.
     pub fn on_arming(&mut self, now: Nanos, path: PathId) -> bool {
-        self.alternate() == Some(path) && self.alternate.arm(now)
+        let arms = self.alternate() == Some(path) && self.alternate.arm(now);
+        if let Some(suspicion) = self.suspicion.as_mut().filter(|_| arms) {
+            suspicion.hurry();
+        }
+        arms
     }
 
     /// The alternate path does not work; gives the path if it was armed.
@@ -242,14 +258,21 @@ impl Paths {
         cause: Cause,
         epoch: u32,
     ) -> Option<PathId> {
+        let goes_on = self.in_use() == to;
         if !self.alternate.migrate(now, cause) {
             return None;
         }
         let from = std::mem::replace(&mut self.primary, to);
         self.epoch.begin(now, epoch, cause == Cause::Peer);
-        (self.suspicion, self.held) = (None, false);
-        self.routes.iter_mut().for_each(|route| route.flight.clear());
-        self.route(to).flight.restart();
+        (self.suspicion, self.held, self.diverted) = (None, false, false);
+        self.trial.stop();
+        if matches!(cause, Cause::Loss | Cause::Peer) {
+            self.trial.on_moved();
+        }
+        self.route(to).forget_loss();
+        if !goes_on {
+            self.route(to).flight.restart();
+        }
         Some(from)
     }
 
@@ -274,26 +297,40 @@ impl Paths {
         }
     }
 
+    /// When it is suspected to pass short packets only, if nothing was acknowledged since then.
+    pub fn doubt_at(&self, progress: Nanos) -> Option<Nanos> {
+        let calm = self.suspicion.is_none();
+        calm.then(|| progress + progress_patience(self.primary_route()))
+    }
+
     pub fn is_suspected(&self) -> bool {
         self.suspicion.is_some()
     }
 
     /// Suspects the primary path from now on; both paths are to be probed.
-    pub fn suspect(&mut self, now: Nanos) {
-        self.suspicion = Some(Suspicion::new(now));
+    pub fn suspect(&mut self, now: Nanos, doubt: Doubt) {
+        self.suspicion = Some(Suspicion::new(now, doubt));
         self.route(self.primary).link.queued_there = false;
     }
 
-    /// Ends a suspicion without a verdict.
+    /// The length that a probe of the primary path must have to say something of what is doubted.
+    pub fn doubts_length(&self) -> bool {
+        self.suspicion.as_ref().is_some_and(|suspicion| suspicion.doubt() == Doubt::Length)
+    }
+
+    /// Ends a suspicion without a verdict, unless data is diverted.
     pub fn trust(&mut self) {
-        self.suspicion = None;
+        if !self.diverted {
+            self.suspicion = None;
+        }
     }
 
     /// What is known now of the primary path, which is suspected; a verdict ends the suspicion.
     pub fn judge(&mut self, now: Nanos) -> Verdict {
         let Some(mut suspicion) = self.suspicion.take() else { return Verdict::Wait };
-        let verdict = suspicion.judge(now, self.primary_route(), self.armed_route());
-        if matches!(verdict, Verdict::Wait | Verdict::Ask) {
+        let able = self.armed_route().filter(|route| route.link.carrier);
+        let verdict = suspicion.judge(now, self.primary_route(), able);
+        if matches!(verdict, Verdict::Wait | Verdict::Ask | Verdict::Divert) {
             self.suspicion = Some(suspicion);
         }
         verdict
@@ -307,7 +344,7 @@ impl Paths {
 
     /// Whether the armed path has proved to be alive since then.
     pub fn armed_is_alive_since(&self, then: Nanos) -> bool {
-        self.armed_route().is_some_and(|route| route.liveness().is_alive_since(then))
+        self.armed_route().is_some_and(|route| route.liveness().carries_since(then))
     }
 
     /// Whether the armed path is due to be probed.
@@ -319,9 +356,9 @@ impl Paths {
     /// work before it is needed.
     pub fn probe_alternate(&mut self, now: Nanos) -> Option<Result<PathId, Unhealthy>> {
         let (path, asked_at) = self.alternate.armed().zip(self.alternate.probed_at())?;
-        let alive = |route: &Route| route.liveness().is_alive_since(asked_at);
-        let armed = self.armed_route().is_some_and(alive);
-        let last = match (armed, alive(self.primary_route())) {
+        let armed = self.armed_is_alive_since(asked_at);
+        let primary = self.primary_route().liveness().is_alive_since(asked_at);
+        let last = match (armed, primary) {
             (true, _) => Probed::Answered,
             (false, true) => Probed::Missed,
             // Perhaps the peer is busy. If both are dead, a third path may work: it is tried, and
@@ -337,7 +374,7 @@ impl Paths {
     pub fn next_timeout(&self, busy: bool) -> Option<Nanos> {
         let requests = [self.epoch.resend_at(), self.alternate.ask_at()];
         let requests = requests.into_iter().flatten().filter(|_| !self.held);
-        requests.chain(self.alternate.probe_at(busy)).min()
+        requests.chain(self.alternate.probe_at(busy)).chain(self.trial.next_at()).min()
     }
 }
 

@@ -3,13 +3,19 @@
 use std::collections::VecDeque;
 
 use super::liveness::Liveness;
+use super::loss::Loss;
 use super::replay::Replay;
 use super::round_trip::{RoundTrip, RoundTrips};
 use crate::congestion::{Flight, MOST_PACKETS};
+use crate::wire::{Counts, Echo};
 use crate::{Nanos, PathId};
 
 /// Packets whose time of sending is remembered: all that can be under way, and more.
 const REMEMBERED: usize = 2 * MOST_PACKETS;
+/// Probes of full length whose answers are waited for, at most.
+const MOST_PROBES: usize = 512;
+/// Probes of a trial that follow each other are this far apart, at most.
+const TOGETHER: Nanos = 400_000;
 
 /// What the driver reports of a path's interface.
 pub(crate) struct Link {
@@ -28,11 +34,16 @@ pub(crate) struct Route {
     next_serial: u64,
     /// Serial number and time of packets whose arrival is not known.
     sent: VecDeque<(u64, Nanos)>,
+    /// Serial number and time of probes of full length whose arrival is not known.
+    probes: VecDeque<(u64, Nanos)>,
     /// The latest packet that the peer reported.
     reported: Option<u64>,
     arrived: Replay,
     liveness: Liveness,
     trips: RoundTrips,
+    /// What the peer is to learn of packets that arrived.
+    pub counts: Counts,
+    loss: Loss,
     pub flight: Flight,
     pub link: Link,
 }
@@ -43,10 +54,13 @@ impl Route {
             id,
             next_serial: 0,
             sent: VecDeque::new(),
+            probes: VecDeque::new(),
             reported: None,
             arrived: Replay::default(),
             liveness: Liveness::default(),
             trips: RoundTrips::default(),
+            counts: Counts::default(),
+            loss: Loss::default(),
             flight: Flight::new(packet),
             link: Link { carrier: true, has_room: true, queued_here: false, queued_there: false },
         }
@@ -67,6 +81,23 @@ impl Route {
         serial
     }
 
+    /// A packet that leaves is a probe of full length.
+    pub fn on_probed(&mut self, now: Nanos, serial: u64) {
+        if self.probes.len() == MOST_PROBES {
+            self.probes.pop_front();
+        }
+        self.probes.push_back((serial, now));
+    }
+
+    /// How often probes of full length that left since this time are not known to have arrived;
+    /// those that follow each other at once are one.
+    pub fn probes_lost_since(&self, since: Nanos) -> u64 {
+        let lost = self.probes.iter().map(|(_, at)| *at).filter(|at| *at >= since);
+        let mut before = None;
+        let begins = |at: &Nanos| before.replace(*at).is_none_or(|before| *at > before + TOGETHER);
+        lost.filter(begins).count() as u64
+    }
+
     /// Records a packet that arrived over this path; false if it is a duplicate.
     pub fn on_arrival(&mut self, now: Nanos, serial: u64) -> bool {
         let fresh = self.arrived.take(serial);
@@ -76,9 +107,17 @@ impl Route {
         fresh
     }
 
-    /// The serial number of the latest packet that arrived, and when.
-    pub fn latest_arrival(&self) -> Option<(u64, Nanos)> {
-        self.arrived.latest().zip(self.liveness.arrived_at())
+    /// The latest packet that arrived, and its age.
+    pub fn echo(&self, now: Nanos) -> Option<Echo> {
+        let (serial, at) = self.arrived.latest().zip(self.liveness.arrived_at())?;
+        let delay_us = micros(now.saturating_sub(at));
+        let (arrived, counts) = (self.arrived.count(), self.counts);
+        Some(Echo { path: self.id, serial, delay_us, arrived, counts })
+    }
+
+    /// The number of packets that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.arrived.count()
     }
 
     /// The serial number of the latest packet that the peer reported.
@@ -95,20 +134,21 @@ impl Route {
         self.liveness.on_report(now);
     }
 
-    /// The serial number whose lower 32 bits these are, nearest to the last that left.
-    pub fn extend(&self, id: u32) -> u64 {
-        let behind = (self.next_serial as u32).wrapping_sub(id);
-        self.next_serial.saturating_sub(u64::from(behind))
-    }
-
-    /// The peer has had this packet for `delay`; the round trip, if it is news.
-    pub fn on_echo(&mut self, now: Nanos, serial: u64, delay: Nanos) -> Option<Nanos> {
+    /// What the peer reports of this path; the round trip, if it is news.
+    pub fn on_echo(&mut self, now: Nanos, echo: &Echo) -> Option<Nanos> {
+        let (serial, delay) = (echo.serial, Nanos::from(echo.delay_us) * 1000);
+        if let Some(place) = self.probes.iter().position(|probe| probe.0 == serial)
+            && let Some((_, sent_at)) = self.probes.remove(place)
+        {
+            self.liveness.on_carried(now, sent_at);
+        }
         if serial >= self.next_serial || self.reported.is_some_and(|known| serial <= known) {
             return None;
         }
         let mut measured = None;
         self.reported = Some(serial);
         self.liveness.on_report(now);
+        self.loss.on_report(now, echo, self.trips.estimate());
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;
@@ -124,6 +164,16 @@ impl Route {
         measured
     }
 
+    /// The packets that this path loses towards the peer.
+    pub fn loss(&self) -> &Loss {
+        &self.loss
+    }
+
+    /// Begins to count anew.
+    pub fn forget_loss(&mut self) {
+        self.loss = Loss::default();
+    }
+
     /// The estimated round trip.
     pub fn trip(&self) -> RoundTrip {
         self.trips.estimate()
@@ -137,4 +187,9 @@ impl Route {
     pub fn takes_data(&self) -> bool {
         self.flight.has_room() && self.link.carrier && self.link.has_room
     }
+}
+
+/// A time as packets encode it.
+pub(crate) fn micros(time: Nanos) -> u32 {
+    u32::try_from(time / 1000).unwrap_or(u32::MAX)
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::congestion::MOST_PACKETS;
+use crate::number::is_held_back;
 use crate::wire::{MOST_RANGES, Range};
 
 /// Packets that are held back until those before them arrive, at most.
@@ -31,6 +32,8 @@ pub(crate) enum Taken {
     Early,
     /// It was there before, or is too far ahead.
     Refused,
+    /// It was held back on its way for longer than any window.
+    HeldBack,
     /// It begins a message without a posted receive.
     NotReady,
     /// A message is longer than its receive, or its parts do not fit together.
@@ -82,6 +85,9 @@ impl Incoming {
     }
 
     pub fn on_data(&mut self, number: u64, first: bool, last: bool, bytes: &[u8]) -> Taken {
+        if is_held_back(number, self.expects) {
+            return Taken::HeldBack;
+        }
         let Some(ahead) = number.checked_sub(self.expects) else { return Taken::Refused };
         if ahead > MOST_EARLY {
             return Taken::Refused;

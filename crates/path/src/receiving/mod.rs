@@ -9,7 +9,6 @@ pub(crate) use incoming::{Receive, Taken};
 use crate::Nanos;
 use crate::connection::Modify;
 use crate::encoding::NotReadyTimer;
-use crate::number::{extend, wire};
 use crate::wire::Range;
 
 /// An acknowledgement waits this long for a packet that it could travel with.
@@ -25,12 +24,13 @@ pub(crate) struct Receiver {
     unacknowledged: u32,
     /// The peer must learn that no receive is posted.
     not_ready_due: bool,
+    /// Marks of congestion, which data does not carry, wait for an acknowledgement.
+    has_marks: bool,
 }
 
 /// A packet of data, as it arrived.
 pub(crate) struct Data<'p> {
-    /// As packets carry it.
-    pub number: u32,
+    pub number: u64,
     pub first: bool,
     pub last: bool,
     pub ack_wanted: bool,
@@ -45,6 +45,7 @@ impl Default for Receiver {
             ack_at: None,
             unacknowledged: 0,
             not_ready_due: false,
+            has_marks: false,
         }
     }
 }
@@ -76,7 +77,8 @@ impl Receiver {
         now: Nanos,
         Data { number, first, last, ack_wanted, bytes }: Data<'_>,
     ) -> Taken {
-        let number = extend(self.incoming.expects(), number);
+        // What closes a gap is reported at once, too: the peer may be about to send it again.
+        let ack_wanted = ack_wanted || self.incoming.has_early();
         let taken = self.incoming.on_data(number, first, last, bytes);
         self.owe(now, taken, ack_wanted);
         taken
@@ -106,9 +108,9 @@ impl Receiver {
         self.incoming = Incoming::default();
     }
 
-    /// The number of the packet that is expected next, as packets carry it.
-    pub fn expects(&self) -> u32 {
-        wire(self.incoming.expects())
+    /// The number of the packet that is expected next.
+    pub fn expects(&self) -> u64 {
+        self.incoming.expects()
     }
 
     /// Packets that came early, for an acknowledgement.
@@ -126,14 +128,19 @@ impl Receiver {
         self.ack_at = Some(at);
     }
 
+    /// A packet was marked, which the next acknowledgement reports.
+    pub fn report_marks(&mut self) {
+        self.has_marks = true;
+    }
+
     /// An acknowledgement leaves.
     pub fn on_ack_sent(&mut self) {
-        (self.ack_at, self.unacknowledged) = (None, 0);
+        (self.ack_at, self.unacknowledged, self.has_marks) = (None, 0, false);
     }
 
     /// Data leaves, which says what arrived in order; only what came early needs more words.
     pub fn on_data_sent(&mut self) {
-        if !self.incoming.has_early() {
+        if !self.incoming.has_early() && !self.has_marks {
             self.on_ack_sent();
         }
     }

@@ -7,14 +7,14 @@ mod outgoing;
 
 pub use outgoing::Payload;
 
-use crate::Nanos;
 use crate::congestion::Flight;
 use crate::connection::{Modify, Why};
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
-use crate::number::extend;
+use crate::number::is_held_back;
 use crate::paths::Route;
-use crate::wire::{HEADER_BYTES, Range};
-use outgoing::{Outgoing, Part};
+use crate::wire::{MOST_PATHS, Range};
+use crate::{Nanos, PathId};
+use outgoing::{Arrived, Outgoing, Part};
 
 pub(crate) struct Sender {
     outgoing: Outgoing,
@@ -22,12 +22,19 @@ pub(crate) struct Sender {
     ack_timeout: AckTimeout,
     retries: Retries,
     not_ready_retries: Retries,
-    retries_left: u8,
+    /// Retries since the last progress.
+    retried: u8,
     not_ready_left: u8,
     /// The peer was not ready: nothing leaves before.
     not_ready_until: Option<Nanos>,
     /// When the peer last said something new of what it received, or packets began to wait for it.
     waiting_since: Nanos,
+    /// The latest packet over each path that the peer had reported before.
+    reported: [Option<u64>; MOST_PATHS],
+    /// A path with a packet that is lost unless it is known to have arrived by then.
+    doubtful: Option<(PathId, Nanos)>,
+    /// When the peer last acknowledged the oldest packet, or that packet left first.
+    progress_at: Nanos,
 }
 
 /// The packet that leaves next.
@@ -35,6 +42,14 @@ pub(crate) struct Sender {
 pub(crate) struct Next {
     pub number: u64,
     pub is_resent: bool,
+}
+
+/// What became of a retry.
+pub(crate) enum Retry {
+    Sent,
+    /// Only another path can help.
+    LastPath,
+    GiveUp,
 }
 
 impl Default for Sender {
@@ -45,10 +60,13 @@ impl Default for Sender {
             ack_timeout: AckTimeout::NEVER,
             retries: Retries::MOST,
             not_ready_retries: Retries::MOST,
-            retries_left: 0,
+            retried: 0,
             not_ready_left: 0,
             not_ready_until: None,
             waiting_since: 0,
+            reported: [None; MOST_PATHS],
+            doubtful: None,
+            progress_at: 0,
         }
     }
 }
@@ -63,7 +81,7 @@ impl Sender {
         if let Some(number) = modify.send_number {
             self.outgoing.begin(u64::from(number));
         }
-        self.retries_left = self.retries.count();
+        self.retried = 0;
         self.not_ready_left = self.not_ready_retries.count();
     }
 
@@ -76,7 +94,7 @@ impl Sender {
 
     /// Gives back everything that waits.
     pub fn flush(&mut self) -> Vec<u64> {
-        self.not_ready_until = None;
+        (self.not_ready_until, self.doubtful) = (None, None);
         self.outgoing.flush()
     }
 
@@ -137,25 +155,33 @@ impl Sender {
         serial: u64,
     ) -> (Part, bool) {
         let (bytes, trip) = (self.outgoing.len(next.number) as u64, route.trip());
-        let full = route.flight.on_sent(now, bytes, HEADER_BYTES as u64, trip);
+        let full = route.flight.on_sent(now, bytes, trip);
+        if !self.outgoing.has_outstanding() {
+            (self.progress_at, self.retried) = (now, 0);
+        }
         let part = self.outgoing.on_sent(next.number, route.id(), serial, now);
         (part, full || next.is_resent)
     }
 
-    /// Everything under way is to leave again, by another path.
-    pub fn on_migrated(&mut self, now: Nanos) {
+    /// Everything under way is to leave again, by another path: nothing counts as under way.
+    pub fn send_all_again(&mut self, now: Nanos, routes: &mut [Route]) {
         self.outgoing.lose_all();
-        self.retries_left = self.retries.count();
+        routes.iter_mut().for_each(|route| route.flight.clear());
+        self.doubtful = None;
         self.waiting_since = now;
     }
 }
 
 /// Acknowledgement and loss.
 impl Sender {
-    /// The number that the peer expects next; `None` if it was never sent.
-    pub fn expected(&self, expects: u32) -> Option<u64> {
-        let expects = extend(self.outgoing.base(), expects);
-        (expects <= self.outgoing.next()).then_some(expects)
+    /// Whether the peer can expect this number next: all before it were sent.
+    pub fn was_sent_before(&self, expects: u64) -> bool {
+        expects <= self.outgoing.next()
+    }
+
+    /// Whether the peer's packet that expects this number next was held back on its way.
+    pub fn is_held_back(&self, expects: u64) -> bool {
+        is_held_back(expects, self.outgoing.base())
     }
 
     /// The peer has everything before `expects`, and some after it.
@@ -164,30 +190,45 @@ impl Sender {
             let start = expects + u64::from(range.after);
             start..start + u64::from(range.count)
         });
-        let (before, mut settled) = (self.outgoing.base(), 0);
-        self.outgoing.on_ack(expects, ranges, |path, bytes| {
-            let route = &mut routes[usize::from(path.0)];
-            route.on_report(now);
-            let trip = route.trip();
-            route.flight.on_ack(bytes, trip);
-            settled += 1;
+        let (before, mut settled) = (self.outgoing.base(), false);
+        let reported = &self.reported;
+        self.outgoing.on_ack(expects, ranges, |arrived| {
+            let path = usize::from(arrived.sent.path.0);
+            settled |= !arrived.is_lost;
+            on_arrived(now, &arrived, reported[path], &mut routes[path]);
         });
-        if settled > 0 {
+        if settled {
             self.waiting_since = self.waiting_since.max(now);
-            self.retries_left = self.retries.count();
         }
         if self.outgoing.base() > before {
             self.not_ready_until = None;
             self.waiting_since = now;
+            (self.progress_at, self.retried) = (now, 0);
             self.not_ready_left = self.not_ready_retries.count();
         }
     }
 
-    /// Packets that left a path up to this one and have not arrived are lost.
-    pub fn lose_up_to(&mut self, now: Nanos, serial: u64, route: &mut Route) {
+    /// Packets that left a path are lost if one that left sufficiently later has arrived.
+    pub fn detect_losses(&mut self, now: Nanos, route: &mut Route) {
         let (path, trip) = (route.id(), route.trip());
+        let Some(reported) = route.reported() else { return };
+        self.reported[usize::from(path.0)] = Some(reported);
         let flight = &mut route.flight;
-        self.outgoing.lose_up_to(path, serial, |bytes| flight.on_loss(now, bytes, trip));
+        let window = flight.reordering_window(now, trip);
+        let left_until = now.saturating_sub(trip.last + window);
+        let next = self.outgoing.lose(path, reported, left_until, |bytes| {
+            flight.on_loss(now, bytes, trip);
+        });
+        self.doubtful = match next {
+            Some(left_at) => Some((path, left_at + trip.last + window)),
+            None => self.doubtful.filter(|(doubtful, _)| *doubtful != path),
+        };
+    }
+
+    /// The path of a packet that is lost if it is not known by now to have arrived.
+    pub fn take_doubtful(&mut self, now: Nanos) -> Option<PathId> {
+        let (path, _) = self.doubtful.take_if(|(_, at)| *at <= now)?;
+        Some(path)
     }
 
     /// The oldest packet under way is lost: the flight of the path that it had left.
@@ -215,7 +256,7 @@ impl Sender {
         self.lose_oldest(routes);
         self.not_ready_until = Some(now + timer.nanos());
         self.waiting_since = now + timer.nanos();
-        self.retries_left = self.retries.count();
+        (self.progress_at, self.retried) = (now + timer.nanos(), 0);
         Ok(true)
     }
 }
@@ -228,9 +269,14 @@ impl Sender {
         Some(self.waiting_since.max(sent_at))
     }
 
-    /// When the peer last said something new, or packets began to wait for it.
+    /// When the peer last acknowledged the oldest packet, or that packet left first.
     pub fn last_progress(&self) -> Nanos {
-        self.waiting_since
+        self.progress_at
+    }
+
+    /// The same, if a packet waits for its acknowledgement.
+    pub fn stuck_since(&self) -> Option<Nanos> {
+        self.waiting_since().map(|_| self.progress_at)
     }
 
     /// The peer is alive: the wait begins anew.
@@ -238,20 +284,24 @@ impl Sender {
         self.waiting_since = now;
     }
 
-    /// When the packet that waits has waited for as long as one may.
+    /// When the packet that waits has waited for as long as one may; only an acknowledgement begins
+    /// the wait anew.
     pub fn retry_at(&self) -> Option<Nanos> {
-        Some(self.waiting_since()? + self.ack_timeout.nanos()?)
+        let timeout = self.ack_timeout.nanos()?;
+        Some(self.stuck_since()? + (u64::from(self.retried) + 1) * timeout)
     }
 
-    /// Sends the oldest packet again; false if that was done as often as it may be.
-    pub fn retry(&mut self, now: Nanos, routes: &mut [Route]) -> bool {
-        let Some(left) = self.retries_left.checked_sub(1) else { return false };
-        self.retries_left = left;
+    /// Sends the oldest packet again, if that was not done as often as it may be.
+    pub fn retry(&mut self, now: Nanos, routes: &mut [Route]) -> Retry {
+        self.retried += 1;
+        if let Some(beyond) = self.retried.checked_sub(self.retries.count() + 1) {
+            return if beyond == 0 { Retry::LastPath } else { Retry::GiveUp };
+        }
         if let Some(flight) = self.lose_oldest(routes) {
             flight.restart();
         }
         self.waiting_since = now;
-        true
+        Retry::Sent
     }
 
     /// Ends the wait for a peer that was not ready, when its time has come.
@@ -261,6 +311,21 @@ impl Sender {
 
     /// When something is due if nothing arrives before, data apart.
     pub fn next_timeout(&self) -> Option<Nanos> {
-        [self.not_ready_until, self.retry_at()].into_iter().flatten().min()
+        let doubtful = self.doubtful.map(|(_, at)| at);
+        [self.not_ready_until, self.retry_at(), doubtful].into_iter().flatten().min()
+    }
+}
+
+/// A packet has arrived; `reported` is the latest over its path that the peer had reported before.
+fn on_arrived(now: Nanos, arrived: &Arrived, reported: Option<u64>, route: &mut Route) {
+    let (trip, sent) = (route.trip(), arrived.sent);
+    route.on_report(now);
+    if arrived.is_lost {
+        route.flight.on_spurious_loss(now, trip);
+    } else {
+        route.flight.on_ack(now, arrived.bytes, trip);
+    }
+    if reported > Some(sent.serial) {
+        route.flight.on_late(now, now.saturating_sub(sent.at + trip.last), trip);
     }
 }

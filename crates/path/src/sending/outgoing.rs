@@ -13,12 +13,21 @@ struct Message {
     cut: usize,
 }
 
-/// The last time that a packet left.
-#[derive(Clone, Copy)]
-struct Sent {
-    path: PathId,
-    serial: u64,
-    at: Nanos,
+/// When and how a packet left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub path: PathId,
+    pub serial: u64,
+    pub at: Nanos,
+}
+
+/// A packet that has arrived, as far as this end knows of it.
+pub(crate) struct Arrived {
+    pub bytes: u64,
+    /// The last time that it left.
+    pub sent: Sent,
+    /// It was lost, and has not left again.
+    pub is_lost: bool,
 }
 
 struct Packet {
@@ -202,20 +211,20 @@ impl Outgoing {
     }
 
     /// Everything before `expects` has arrived, and these packets after it. Calls `settled` for
-    /// each packet that was in flight with its path and bytes.
+    /// each packet that had not arrived before.
     pub fn on_ack(
         &mut self,
         expects: u64,
         early: impl Iterator<Item = std::ops::Range<u64>>,
-        mut settled: impl FnMut(PathId, u64),
+        mut settled: impl FnMut(Arrived),
     ) {
         let mut arrive = |packet: &mut Packet| {
             if packet.arrived {
                 return;
             }
             packet.arrived = true;
-            if let Some(sent) = packet.sent.filter(|_| !packet.lost) {
-                settled(sent.path, packet.len as u64);
+            if let Some(sent) = packet.sent {
+                settled(Arrived { bytes: packet.len as u64, sent, is_lost: packet.lost });
             }
         };
         let end = self.next();
@@ -244,21 +253,33 @@ impl Outgoing {
         self.messages.pop_front().map(|message| (message.id, message.bytes))
     }
 
-    /// Packets that left a path up to this serial number are lost unless they have arrived. Calls
-    /// `lost` with the bytes of each.
-    pub fn lose_up_to(&mut self, path: PathId, limit: u64, mut lost: impl FnMut(u64)) {
+    /// Packets that left a path before this serial number, at this time at the latest, are lost
+    /// unless they have arrived. Calls `lost` with the bytes of each. Returns when the next one
+    /// left that may be lost.
+    pub fn lose(
+        &mut self,
+        path: PathId,
+        before: u64,
+        left_until: Nanos,
+        mut lost: impl FnMut(u64),
+    ) -> Option<Nanos> {
         let left = &mut self.left[usize::from(path.0)];
-        while let Some(&(serial, number)) = left.front().filter(|(serial, _)| *serial <= limit) {
-            left.pop_front();
-            let Some(index) = number.checked_sub(self.base) else { continue };
-            let Some(packet) = self.packets.get_mut(index as usize) else { continue };
-            let is_last = packet.sent.is_some_and(|s| s.path == path && s.serial == serial);
-            if is_last && packet.is_under_way() {
+        while let Some(&(serial, number)) = left.front().filter(|(serial, _)| *serial < before) {
+            let index = number.checked_sub(self.base).map(|index| index as usize);
+            if let Some(packet) = index.and_then(|index| self.packets.get_mut(index))
+                && let Some(sent) = packet.sent.filter(|s| s.path == path && s.serial == serial)
+                && packet.is_under_way()
+            {
+                if sent.at > left_until {
+                    return Some(sent.at);
+                }
                 packet.lost = true;
-                self.lost.push_back(number);
+                insert(&mut self.lost, number);
                 lost(packet.len as u64);
             }
+            left.pop_front();
         }
+        None
     }
 
     /// Gives up on everything that is under way.
@@ -289,6 +310,17 @@ impl Outgoing {
     }
 }
 
+/// Keeps numbers in order. The lowest is sent first: the receiver waits for it, and reports what it
+/// has nearest to that.
+fn insert(lost: &mut VecDeque<u64>, number: u64) {
+    match lost.back() {
+        Some(last) if *last > number => {
+            lost.insert(lost.partition_point(|other| *other < number), number);
+        }
+        _ => lost.push_back(number),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +333,7 @@ mod tests {
             outgoing.push(serial, vec![0; 8]);
             let number = outgoing.next_to_send(100, true).expect("a message waits");
             outgoing.on_sent(number, PathId(0), serial, serial);
-            outgoing.on_ack(number + 1, std::iter::empty(), |_, _| {});
+            outgoing.on_ack(number + 1, std::iter::empty(), |_| {});
             assert_eq!(outgoing.pop_done(), Some((serial, vec![0; 8])));
         }
         let kept: usize = outgoing.left.iter().map(VecDeque::len).sum();

@@ -1,4 +1,6 @@
 //! Connections in virtual time, and their states.
 
+mod congestion;
+mod lap;
 mod simulation;
 mod states;

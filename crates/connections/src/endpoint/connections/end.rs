@@ -3,7 +3,7 @@
 use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
 
 use crate::driver::managed::{self, Ends};
-use crate::driver::secret::Sealer;
+use crate::driver::seal::Sealer;
 use crate::driver::setup::Setup;
 use crate::endpoint::handshakes::Offer;
 use crate::endpoint::lines::Peer;
@@ -38,8 +38,8 @@ pub(in crate::endpoint) struct End {
 
 impl End {
     /// Ready to send and to receive.
-    pub fn new(now: Nanos, setup: &Setup, agreed: &Agreed<'_>) -> Result<End, Refusal> {
-        let Agreed { own, peer, .. } = agreed;
+    pub fn new(now: Nanos, setup: &Setup, agreed: Agreed<'_>) -> Result<End, Refusal> {
+        let Agreed { own, peer, leads, seals, opens } = agreed;
         let paths = own.addresses.len().min(peer.addresses.len()) as u8;
         let ends = Ends {
             number: own.number,
@@ -48,7 +48,7 @@ impl End {
             peer_start: peer.start,
             packet_bytes: own.packet_bytes.min(peer.packet_bytes) as usize,
             paths,
-            leads: agreed.leads,
+            leads,
         };
         let first_path = PathId(own.primary);
         let setup = setup.beginning_with(first_path);
@@ -57,8 +57,8 @@ impl End {
             connection,
             manager,
             peers: Vec::new(),
-            seals: agreed.seals.clone(),
-            opens: agreed.opens.clone(),
+            seals,
+            opens,
             start: own.start,
             packet_bytes: own.packet_bytes,
             first_path,

@@ -12,7 +12,8 @@ use std::net::SocketAddr;
 use laneway_path::Nanos;
 
 use super::lines::Lines;
-use crate::driver::secret::{Drawn, Sealer, Secret, keys, random};
+use crate::driver::seal::{Sealer, Security, sealers};
+use crate::driver::secret::{Drawn, Prover, Secret, random};
 use crate::error::NetError;
 pub(super) use opening::Opening;
 use packet::{Kind, challenge, read, write};
@@ -23,8 +24,9 @@ const SLOT: Nanos = 10_000_000_000;
 
 pub(super) struct Handshakes {
     secret: Secret,
+    security: Security,
     /// Makes the challenges of this endpoint.
-    own: Sealer,
+    own: Prover,
     accepts: bool,
     opening: Vec<Opening>,
     /// Connections that others have opened, by what they drew.
@@ -55,9 +57,10 @@ pub(super) enum Step {
 }
 
 impl Handshakes {
-    pub fn new(secret: Secret, accepts: bool) -> Result<Handshakes, NetError> {
-        let own = secret.sealer().derive(&random::<32>()?);
-        Ok(Handshakes { secret, own, accepts, opening: Vec::new(), accepted: BTreeMap::new() })
+    pub fn new(secret: Secret, security: Security, accepts: bool) -> Result<Handshakes, NetError> {
+        let own = secret.prover().derive(&random::<32>()?);
+        let (opening, accepted) = (Vec::new(), BTreeMap::new());
+        Ok(Handshakes { secret, security, own, accepts, opening, accepted })
     }
 
     /// Takes a packet of a handshake.
@@ -69,17 +72,22 @@ impl Handshakes {
         packet: &[u8],
         lines: &mut Lines,
     ) -> Step {
-        let Some(packet) = read(packet, &self.secret.sealer()) else { return Step::Refused };
+        let packet = read(packet, &self.secret.prover());
+        let Some(packet) = packet.filter(|packet| packet.security == self.security) else {
+            return Step::Refused;
+        };
+        let calls = self.accepts && is_at(&lines.addresses(), &packet.called);
         match packet.kind {
-            Kind::Hello if self.accepts => {
+            Kind::Hello if calls => {
                 let accepter = challenge(&self.own, &packet.opener, from, now / SLOT);
                 let offer = Offer { addresses: Vec::new(), ..packet.offer };
                 let kind = Kind::Challenge;
-                let answer = Packet { kind, opener: packet.opener, accepter, offer };
+                let called = Vec::new();
+                let answer = Packet { kind, accepter, offer, called, ..packet };
                 self.send(lines, path, from, &answer);
                 Step::Answered
             }
-            Kind::Open if self.accepts && self.is_proof(now, from, &packet) => Step::Open(packet),
+            Kind::Open if calls && self.is_proof(now, from, &packet) => Step::Open(packet),
             Kind::Hello | Kind::Open => Step::Refused,
             Kind::Challenge => {
                 let mut all = self.opening.iter_mut();
@@ -108,13 +116,22 @@ impl Handshakes {
     }
 
     fn send(&self, lines: &mut Lines, path: usize, to: SocketAddr, packet: &Packet) {
-        lines.send_to(path, to, &write(packet, &self.secret.sealer()));
+        lines.send_to(path, to, &write(packet, &self.secret.prover()));
     }
 
     /// What the ends of a connection seal with: the opener's key first.
-    pub fn keys(&self, packet: &Packet) -> [Sealer; 2] {
-        keys(&self.secret.sealer(), &packet.opener, &packet.accepter)
+    pub fn sealers(&self, packet: &Packet) -> [Sealer; 2] {
+        sealers(self.security, &self.secret.prover(), &packet.opener, &packet.accepter)
     }
+}
+
+/// Whether an end with these addresses, one for each path, is the one that is called by those.
+fn is_at(own: &[SocketAddr], called: &[SocketAddr]) -> bool {
+    let is = |(own, called): (&SocketAddr, &SocketAddr)| {
+        let anywhere = own.ip().is_unspecified() && own.port() == called.port();
+        own == called || anywhere
+    };
+    !own.is_empty() && !called.is_empty() && own.iter().zip(called).all(is)
 }
 
 /// Connections that are being opened from here.
@@ -140,13 +157,13 @@ impl Handshakes {
 
     /// Sends what has had no answer again: the numbers of what took too long, and is given up.
     pub fn go_on(&mut self, now: Nanos, lines: &mut Lines) -> Vec<u32> {
-        let job = self.secret.sealer();
+        let (job, security) = (self.secret.prover(), self.security);
         let mut gone = Vec::new();
         self.opening.retain_mut(|opening| {
             let ends = opening.is_over(now);
             if ends {
                 gone.push(opening.offer.number);
-            } else if let Some((path, packet)) = opening.again(now) {
+            } else if let Some((path, packet)) = opening.again(now, security) {
                 lines.send_to(path, opening.peers[path], &write(&packet, &job));
             }
             !ends
@@ -186,6 +203,7 @@ impl Handshakes {
         offer: Offer,
     ) {
         let (kind, accepter) = (Kind::Accepted, accepted.accepter);
-        self.send(lines, path, to, &Packet { kind, opener: open.opener, accepter, offer });
+        let (security, opener, called) = (self.security, open.opener, Vec::new());
+        self.send(lines, path, to, &Packet { kind, security, opener, accepter, offer, called });
     }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use laneway_path::Nanos;
 
+use super::is_at;
 use super::packet::{Kind, Offer, Packet};
+use crate::driver::seal::Security;
 use crate::driver::secret::Drawn;
 
 /// The first interval after which a packet is sent again; it grows.
@@ -73,19 +75,21 @@ impl Opening {
         (self.again_at, self.tries) = (now, 0);
     }
 
+    /// Whether a packet accepts this, from an end that is where it was called.
     pub fn is_accepted_by(&self, packet: &Packet) -> bool {
-        self.opener == packet.opener && self.drawn.contains(&packet.accepter)
+        let is_answer = self.opener == packet.opener && self.drawn.contains(&packet.accepter);
+        is_answer && is_at(&packet.offer.addresses, &self.peers)
     }
 
     /// What is due now, and its path.
-    pub fn again(&mut self, now: Nanos) -> Option<(usize, Packet)> {
+    pub fn again(&mut self, now: Nanos, security: Security) -> Option<(usize, Packet)> {
         if now < self.again_at {
             return None;
         }
         let path = self.next_path();
         self.again_at = (now + self.apart).min(self.ends_at);
         self.apart = (self.apart * 3 / 2).min(MOST_AGAIN);
-        Some((path, self.packet()))
+        Some((path, self.packet(security)))
     }
 
     /// The path that is tried now. A challenge is answered over its own path, a few times; then
@@ -96,9 +100,10 @@ impl Opening {
         self.challenge.map_or(self.tries % self.peers.len(), |(_, path)| path)
     }
 
-    fn packet(&self) -> Packet {
+    fn packet(&self, security: Security) -> Packet {
         let kind = if self.challenge.is_some() { Kind::Open } else { Kind::Hello };
         let accepter = self.challenge.map_or([0; 16], |(drawn, _)| drawn);
-        Packet { kind, opener: self.opener, accepter, offer: self.offer.clone() }
+        let (offer, called) = (self.offer.clone(), self.peers.clone());
+        Packet { kind, security, opener: self.opener, accepter, offer, called }
     }
 }

@@ -3,21 +3,24 @@
 //! Four packets of one layout, each with a tag of the job's key:
 //!
 //! ```text
-//! Hello       who I am, and a number that I drew
+//! Hello       who I am, whom I call, and a number that I drew
 //! Challenge   a number that only I can have made, from yours and your address
-//! Open        both numbers, my queue pair, my paths
+//! Open        both numbers, my queue pair, my paths, and whom I call
 //! Accepted    both numbers, my queue pair, my paths
 //! ```
 //!
 //! The server keeps no state before Open, which proves that its sender knows the secret and is
-//! at its address now. A challenge is never longer than the hello. From both numbers come the keys
-//! of the connection, so that no packet of an earlier one is ever right again.
+//! at its address now. Whom the opener calls is a list of addresses, one for each path: only an end
+//! that has them answers, and the opener believes only an end that has them. All four say what
+//! packets are protected against. A challenge is never longer than the hello. From both numbers
+//! come the keys of the connection, so that no packet of an earlier one is ever right again.
 
 use std::net::SocketAddr;
 
 use laneway_path::wire::MOST_PATHS;
 
-use crate::driver::secret::{Drawn, Sealer, TAG_BYTES};
+use crate::driver::seal::Security;
+use crate::driver::secret::{Drawn, Prover, TAG_BYTES};
 use crate::system::address::{WIRE_BYTES, from_wire, to_wire};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +33,8 @@ pub enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Hello, Kind::Challenge, Kind::Open, Kind::Accepted];
-const VERSION: u8 = 1;
-const FIXED_BYTES: usize = 56;
+const VERSION: u8 = 3;
+const FIXED_BYTES: usize = 60;
 
 /// What an end says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +56,12 @@ pub struct Offer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     pub kind: Kind,
+    pub security: Security,
     pub opener: Drawn,
     pub accepter: Drawn,
     pub offer: Offer,
+    /// Whom the opener calls, on each path.
+    pub called: Vec<SocketAddr>,
 }
 
 /// Whether a packet belongs to a handshake and not to a connection.
@@ -63,62 +69,73 @@ pub fn is_handshake(packet: &[u8]) -> bool {
     packet.first().is_some_and(|first| KINDS.iter().any(|kind| *kind as u8 == *first))
 }
 
-pub fn write(packet: &Packet, job: &Sealer) -> Vec<u8> {
-    let Packet { kind, opener, accepter, offer } = packet;
-    let mut out = vec![*kind as u8, VERSION, offer.addresses.len() as u8, offer.primary];
+pub fn write(packet: &Packet, job: &Prover) -> Vec<u8> {
+    let Packet { kind, security, opener, accepter, offer, called } = packet;
+    let counts = [offer.addresses.len() as u8, called.len() as u8];
+    let mut out = vec![*kind as u8, VERSION, counts[0], counts[1]];
+    out.extend([offer.primary, security.code(), 0, 0]);
     out.extend(opener);
     out.extend(accepter);
     out.extend(offer.number.to_be_bytes());
     out.extend(offer.label.to_be_bytes());
     out.extend(offer.start.to_be_bytes());
     out.extend(offer.packet_bytes.to_be_bytes());
-    offer.addresses.iter().for_each(|address| out.extend(to_wire(*address)));
+    let addresses = offer.addresses.iter().chain(called);
+    addresses.for_each(|address| out.extend(to_wire(*address)));
     let tag = job.tag(&[&out]);
     out.extend(tag);
     out
 }
 
 /// None for anything that [`write`] cannot have written, or that has another secret.
-pub fn read(packet: &[u8], job: &Sealer) -> Option<Packet> {
-    let count = usize::from(*packet.get(2)?);
-    if count > MOST_PATHS || packet.len() != FIXED_BYTES + count * WIRE_BYTES + TAG_BYTES {
+pub fn read(packet: &[u8], job: &Prover) -> Option<Packet> {
+    let [own, called] = [2, 3].map(|at| packet.get(at).map_or(usize::MAX, |&count| count.into()));
+    if own > MOST_PATHS || called > MOST_PATHS {
+        return None;
+    }
+    if packet.len() != FIXED_BYTES + (own + called) * WIRE_BYTES + TAG_BYTES {
         return None;
     }
     let body = job.open(packet)?;
     let (head, list) = body.split_at_checked(FIXED_BYTES)?;
-    let [kind, VERSION, _, primary] = head[..4] else { return None };
+    let [kind, VERSION, _, _, primary, security, 0, 0] = head[..8] else { return None };
     let kind = KINDS.into_iter().find(|known| *known as u8 == kind)?;
+    let security = Security::ALL.into_iter().find(|known| known.code() == security)?;
     let word = |at: usize| Some(u32::from_be_bytes(*head.get(at..)?.first_chunk()?));
     let addresses = list.chunks_exact(WIRE_BYTES).filter_map(|wire| wire.first_chunk());
+    let mut addresses: Vec<SocketAddr> = addresses.map(|wire| from_wire(*wire)).collect();
+    let called = addresses.split_off(own);
     let offer = Offer {
-        number: word(36)?,
-        label: u64::from_be_bytes(*head.get(40..)?.first_chunk()?),
-        start: word(48)?,
-        packet_bytes: word(52)?,
+        number: word(40)?,
+        label: u64::from_be_bytes(*head.get(44..)?.first_chunk()?),
+        start: word(52)?,
+        packet_bytes: word(56)?,
         primary,
-        addresses: addresses.map(|wire| from_wire(*wire)).collect(),
+        addresses,
     };
     let is_path = usize::from(primary) < MOST_PATHS;
     let fits = offer.number < 1 << 24 && offer.start < 1 << 24 && is_path;
-    let (opener, accepter) = (*head.get(4..)?.first_chunk()?, *head.get(20..)?.first_chunk()?);
-    fits.then_some(Packet { kind, opener, accepter, offer })
+    let (opener, accepter) = (*head.get(8..)?.first_chunk()?, *head.get(24..)?.first_chunk()?);
+    fits.then_some(Packet { kind, security, opener, accepter, offer, called })
 }
 
 /// The number that answers a hello: made again from the same things when Open comes.
-pub fn challenge(own: &Sealer, opener: &Drawn, from: SocketAddr, slot: u64) -> Drawn {
+pub fn challenge(own: &Prover, opener: &Drawn, from: SocketAddr, slot: u64) -> Drawn {
     own.tag(&[opener, &to_wire(from), &slot.to_be_bytes()])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::secret::{Secret, keys};
+    use crate::driver::secret::Secret;
     use laneway_stats::SplitMix64;
 
     fn packet(kind: Kind, paths: usize) -> Packet {
         let address = |i: usize| SocketAddr::from(([10, 0, i as u8, 1], 4000 + i as u16));
+        let calls = matches!(kind, Kind::Hello | Kind::Open);
         Packet {
             kind,
+            security: Security::Encrypt,
             opener: [7; 16],
             accepter: [9; 16],
             offer: Offer {
@@ -129,13 +146,14 @@ mod tests {
                 primary: 7,
                 addresses: (0..paths).map(address).collect(),
             },
+            called: (10..10 + if calls { paths } else { 0 }).map(address).collect(),
         }
     }
 
     #[test]
     fn only_holders_of_the_secret_read_what_is_written() {
-        let job = Secret::from_bytes(&[1; 32]).expect("long enough").sealer();
-        let other = Secret::from_bytes(&[2; 32]).expect("long enough").sealer();
+        let job = Secret::from_bytes(&[1; 32]).expect("long enough").prover();
+        let other = Secret::from_bytes(&[2; 32]).expect("long enough").prover();
         for kind in KINDS {
             for paths in [0, 1, 8] {
                 let bytes = write(&packet(kind, paths), &job);
@@ -153,7 +171,7 @@ mod tests {
 
     #[test]
     fn random_bytes_are_refused_even_with_a_right_tag() {
-        let job = Secret::none().sealer();
+        let job = Secret::none().prover();
         let mut random = SplitMix64::new(5);
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> =
@@ -175,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_challenge_is_of_one_address_and_time() {
-        let own = Secret::none().sealer();
+        let own = Secret::none().prover();
         let (a, b): (SocketAddr, SocketAddr) =
             (([10, 0, 0, 1], 5).into(), ([10, 0, 0, 1], 6).into());
         let first = challenge(&own, &[1; 16], a, 3);
@@ -183,7 +201,5 @@ mod tests {
         assert_ne!(first, challenge(&own, &[2; 16], a, 3));
         assert_ne!(first, challenge(&own, &[1; 16], a, 4));
         assert_eq!(first, challenge(&own, &[1; 16], a, 3));
-        let [out, back] = keys(&own, &[1; 16], &first);
-        assert_ne!(out.tag(&[b"x"]), back.tag(&[b"x"]));
     }
 }

@@ -3,7 +3,7 @@
 use laneway_path::Nanos;
 use laneway_stats::SplitMix64;
 
-use super::link::{MS, Trouble};
+use super::link::{MS, Trouble, US};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
@@ -28,6 +28,26 @@ pub enum Fault {
         end: usize,
         trouble: Trouble,
     },
+    /// A path passes packets of up to this length, in both directions.
+    Mtu {
+        path: usize,
+        bytes: usize,
+    },
+    /// A path loses a part of the packets, in both directions.
+    Loss {
+        path: usize,
+        part: f64,
+    },
+    /// Packets of a path take up to so much longer, and overtake each other.
+    Reorder {
+        path: usize,
+        most: Nanos,
+    },
+    /// A path has a longer round trip.
+    Slower {
+        path: usize,
+        trip: Nanos,
+    },
     /// An end does nothing, as if it computed.
     Pause {
         end: usize,
@@ -39,6 +59,11 @@ pub enum Fault {
     /// These ends ask for a migration; their drivers may have what follows from it wait.
     Request {
         ends: [bool; 2],
+    },
+    /// A path holds back what leaves this end, until a lap of packet numbers has gone by.
+    HeldBack {
+        path: usize,
+        end: usize,
     },
     /// Forged packets; over at once.
     Forged {
@@ -60,7 +85,7 @@ pub enum Fault {
 }
 
 /// The names of all kinds, for a count of what was tried.
-pub const KINDS: [&str; 12] = [
+pub const KINDS: [&str; 17] = [
     "drop",
     "one way",
     "carrier",
@@ -73,6 +98,11 @@ pub const KINDS: [&str; 12] = [
     "reload",
     "drain",
     "drain path",
+    "held back",
+    "mtu",
+    "loss",
+    "reorder",
+    "slower",
 ];
 
 impl Fault {
@@ -90,13 +120,18 @@ impl Fault {
             Fault::Reload { .. } => 9,
             Fault::Drain { .. } => 10,
             Fault::DrainPath { .. } => 11,
+            Fault::HeldBack { .. } => 12,
+            Fault::Mtu { .. } => 13,
+            Fault::Loss { .. } => 14,
+            Fault::Reorder { .. } => 15,
+            Fault::Slower { .. } => 16,
         }
     }
 
     pub fn draw(random: &mut SplitMix64, paths: usize) -> Fault {
         let (path, end) = (random.index(paths), random.index(2));
         let ends = [[true, false], [false, true], [true, true]][random.index(3)];
-        match random.index(17) {
+        match random.index(22) {
             0..=2 => Fault::Drop { path },
             3 | 4 => Fault::OneWay { path, end },
             5 | 6 => Fault::Carrier { path, ends },
@@ -108,6 +143,11 @@ impl Fault {
             14 if random.index(2) == 0 => Fault::Forged { end },
             14 => Fault::Reload { end },
             15 => Fault::Drain { end },
+            16 => Fault::HeldBack { path, end },
+            17 => Fault::Mtu { path, bytes: 100 + random.index(1400) },
+            18 => Fault::Loss { path, part: 0.01 + 0.29 * random.uniform() },
+            19 => Fault::Reorder { path, most: US + (random.uniform() * 499e3) as Nanos },
+            20 => Fault::Slower { path, trip: (random.uniform() * 50e6) as Nanos },
             _ => Fault::DrainPath { path, end },
         }
     }

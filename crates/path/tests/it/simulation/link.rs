@@ -24,6 +24,14 @@ pub struct Link {
     free_at: f64,
     /// How many faults want it down.
     pub down: u32,
+    /// Longer packets are dropped.
+    pub mtu: usize,
+    /// The part of the packets that gets lost.
+    pub lost: f64,
+    /// Packets take up to so much longer, and overtake each other.
+    pub reorders: Nanos,
+    /// Packets take so much longer.
+    pub slower: Nanos,
     pub trouble: Trouble,
 }
 
@@ -32,13 +40,22 @@ impl Link {
         let latency = 5 * US + (random.uniform() * random.uniform() * 2e6) as Nanos;
         // From 100 Mbit/s to 40 Gbit/s.
         let per_byte = 8.0 / (0.1 * 400f64.powf(random.uniform()));
-        Link { latency, per_byte, free_at: 0.0, down: 0, trouble: Trouble::default() }
+        Link { latency, per_byte, ..Link::plain() }
     }
 
     /// 50 us away, 1 Gbit/s.
     pub fn plain() -> Link {
-        let (latency, per_byte, trouble) = (50 * US, 8.0, Trouble::default());
-        Link { latency, per_byte, free_at: 0.0, down: 0, trouble }
+        Link {
+            latency: 50 * US,
+            per_byte: 8.0,
+            free_at: 0.0,
+            down: 0,
+            mtu: usize::MAX,
+            lost: 0.0,
+            reorders: 0,
+            slower: 0,
+            trouble: Trouble::default(),
+        }
     }
 
     /// Others fill the queue: what is sent now waits so long.
@@ -49,11 +66,13 @@ impl Link {
     /// When a packet arrives that is sent now: never, once, or several times.
     pub fn carry(&mut self, now: Nanos, bytes: usize, random: &mut SplitMix64) -> Vec<Nanos> {
         self.free_at = self.free_at.max(now as f64) + self.per_byte * bytes as f64;
-        if self.down > 0 || random.uniform() < self.trouble.lost {
+        let lost = self.down > 0 || bytes > self.mtu;
+        if lost || random.uniform() < self.trouble.lost.max(self.lost) {
             return Vec::new();
         }
-        let jitter = (random.uniform() * self.trouble.jitter as f64) as Nanos;
-        let first = self.free_at as Nanos + self.latency + jitter;
+        let jitter = self.trouble.jitter.max(self.reorders);
+        let jitter = (random.uniform() * jitter as f64) as Nanos;
+        let first = self.free_at as Nanos + self.latency + self.slower + jitter;
         let mut arrivals = vec![first];
         if random.uniform() < self.trouble.doubled {
             arrivals.push(first + (random.uniform() * 1e5) as Nanos);

@@ -6,6 +6,7 @@
 mod end;
 mod fault;
 mod link;
+mod quality;
 mod stall;
 mod world;
 
@@ -13,6 +14,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use fault::KINDS;
+use laneway_needs::amount;
 use laneway_path::state::MIGRATIONS;
 use world::World;
 
@@ -74,7 +76,7 @@ fn nothing_is_lost_twice_or_stuck_whatever_breaks() {
         assert!(found.failed.is_empty(), "{}", found.failed.join("\n"));
         return;
     }
-    let faults = number("LANEWAY_FAULTS").unwrap_or(1_000_000);
+    let faults = number("LANEWAY_FAULTS").unwrap_or(amount(300_000, 1_000_000));
     let worlds = faults.div_ceil(each() as u64);
     let threads = thread::available_parallelism().map_or(2, |cores| cores.get()) as u64;
     let found = thread::scope(|scope| {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use laneway_path::state::{Attribute, MIGRATIONS, TRANSITIONS};
-use laneway_path::wire::{Body, Header, write};
+use laneway_path::wire::{Body, Counts, Echo, Header, write};
 use laneway_path::{
     AckTimeout, Config, Connection, Event, MigrationState, Modify, NotReadyTimer, PathId, QpState,
     Refusal, Retries, Why,
@@ -172,7 +172,7 @@ fn drawing() -> String {
 MIGRATED ------> REARM ---------------> ARMED
     ^              ^                    |   |
     |              +--- load, unhealthy +   |
-    +------- request, failure, peer --------+\n\n",
+    +- request, failure, length, loss, peer +\n\n",
     );
     for (from, cause, to) in MIGRATIONS {
         _ = writeln!(text, "{from:<9} --{}--> {to}", cause.name());
@@ -259,8 +259,12 @@ fn bytes_of_any_kind_are_survived() {
         let body = match random.index(5) {
             0 => Body::Data { number: 0, first: true, last: false, ack_wanted: true, bytes: b"x" },
             1 => Body::Ack { echoes: vec![], early: vec![] },
-            2 => Body::Probe { id: 1 },
-            3 => Body::Answer { path: ALTERNATE, id: 0, delay_us: 3, queued: false },
+            2 => Body::Probe { bytes: 1 },
+            3 => {
+                let (path, counts) = (ALTERNATE, Counts::default());
+                let probe = Echo { path, serial: 0, delay_us: 3, arrived: round, counts };
+                Body::Answer { probe, queued: false }
+            }
             _ => Body::Arm { bytes: 10 },
         };
         let mut bytes = packet(round, 0, PRIMARY, &body);

@@ -1,14 +1,18 @@
 //! Two ends, the paths between them, and a clock that jumps from one thing to the next.
 
+mod faults;
+mod held;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use laneway_path::{FailBack, MigrationState, Modify, Nanos, PathId, Policy, QpState};
+use laneway_path::{FailBack, MigrationState, Nanos, PathId, Policy};
 use laneway_stats::SplitMix64;
 
 use super::end::End;
 use super::fault::{Fault, KINDS};
 use super::link::{Link, MS, US};
+use held::Held;
 
 /// Messages that wait for their acknowledgement, at most.
 const WAITING: u64 = 8;
@@ -43,9 +47,12 @@ pub struct World {
     faults: Vec<Fault>,
     next_message: [Nanos; 2],
     pace: Nanos,
+    /// Messages that wait for their acknowledgement, at most.
+    most_waiting: u64,
     pub tried: [u64; KINDS.len()],
     /// A packet that was sent, for forgers.
     sample: Vec<u8>,
+    held: Held,
 }
 
 impl World {
@@ -80,8 +87,10 @@ impl World {
             faults: Vec::new(),
             next_message: [0, 0],
             pace,
+            most_waiting: WAITING,
             tried: [0; KINDS.len()],
             sample: Vec::new(),
+            held: Held::default(),
             random,
         }
     }
@@ -96,6 +105,18 @@ impl World {
         world.links = (0..2).map(|_| [Link::plain(), Link::plain()]).collect();
         world.without_carrier = vec![[0; 2]; 2];
         world.pace = 100 * US;
+        world
+    }
+
+    /// The same, a message each way every 500 us on average.
+    pub fn sparse(seed: u64) -> World {
+        World { pace: 500 * US, ..World::plain(seed) }
+    }
+
+    /// As many messages as two plain paths carry.
+    pub fn busy(seed: u64) -> World {
+        let mut world = World::plain(seed);
+        (world.pace, world.most_waiting) = (1, 256);
         world
     }
 
@@ -188,7 +209,7 @@ impl World {
             if end.paused > 0 {
                 return None;
             }
-            let may_send = sends && end.drains == 0 && end.waits() < WAITING;
+            let may_send = sends && end.drains == 0 && end.waits() < self.most_waiting;
             let message = may_send.then_some(self.next_message[number]);
             let timeout = end.connection.next_timeout().map(|at| at.max(self.now + US));
             [timeout, message, end.manages_at()].into_iter().flatten().min()
@@ -222,7 +243,7 @@ impl World {
     fn turn(&mut self, end: usize, sends: bool) -> Result<(), String> {
         let now = self.now;
         self.ends[end].post_receives();
-        let due = self.next_message[end] <= now && self.ends[end].waits() < WAITING;
+        let due = self.next_message[end] <= now && self.ends[end].waits() < self.most_waiting;
         if sends && self.ends[end].drains == 0 && due {
             self.ends[end].send(now)?;
             let wait = self.random.uniform() * 2.0 * self.pace as f64;
@@ -246,7 +267,8 @@ impl World {
         let number = usize::from(path.0);
         let dead = self.without_carrier[number].iter().any(|count| *count > 0);
         let arrivals = self.links[number][end].carry(self.now, packet.len(), &mut self.random);
-        if dead {
+        self.held.on_sent(end, packet);
+        if dead || self.held.hold(end, path, packet) {
             return;
         }
         if self.random.index(64) == 0 {
@@ -260,111 +282,5 @@ impl World {
     fn push(&mut self, at: Nanos, due: Due) {
         self.number += 1;
         self.due.push(Reverse((at, self.number, due)));
-    }
-
-    fn begin_fault(&mut self) -> Result<(), String> {
-        let fault = Fault::draw(&mut self.random, self.links.len());
-        self.tried[fault.kind()] += 1;
-        self.apply(&fault, true)?;
-        let over = self.now + fault.lasts(&mut self.random);
-        self.faults.push(fault);
-        self.push(over, Due::Over(self.faults.len() - 1));
-        Ok(())
-    }
-
-    fn end_fault(&mut self, number: usize) -> Result<(), String> {
-        let fault = self.faults[number];
-        self.apply(&fault, false)
-    }
-
-    fn apply(&mut self, fault: &Fault, begins: bool) -> Result<(), String> {
-        let count = |count: &mut u32| *count = if begins { *count + 1 } else { *count - 1 };
-        match *fault {
-            Fault::Drop { path } => {
-                self.links[path].iter_mut().for_each(|link| count(&mut link.down));
-            }
-            Fault::OneWay { path, end } => count(&mut self.links[path][end].down),
-            Fault::Blackout => {
-                self.links.iter_mut().flatten().for_each(|link| count(&mut link.down));
-            }
-            Fault::Trouble { path, end, trouble } => {
-                let now = if begins { trouble } else { Default::default() };
-                self.links[path][end].trouble = now;
-            }
-            Fault::Carrier { path, ends } => {
-                for end in (0..2).filter(|end| ends[*end]) {
-                    count(&mut self.without_carrier[path][end]);
-                    let up = self.without_carrier[path][end] == 0;
-                    let (now, path) = (self.now, PathId(path as u8));
-                    self.ends[end].change(now, &mut self.random, |connection| {
-                        connection.on_carrier(now, path, up);
-                    })?;
-                }
-            }
-            Fault::Pause { end } => count(&mut self.ends[end].paused),
-            Fault::NotReady { end } => count(&mut self.ends[end].holds_receives),
-            Fault::Drain { end } => {
-                count(&mut self.ends[end].drains);
-                let to = if self.ends[end].drains > 0 { QpState::Sqd } else { QpState::Rts };
-                if self.ends[end].connection.state() != to {
-                    let moved = self.ends[end].connection.modify(self.now, Modify::to(to));
-                    assert_eq!(moved, Ok(()));
-                }
-            }
-            Fault::DrainPath { path, end } => {
-                count(&mut self.drained[path][end]);
-                let (now, drained) = (self.now, self.drained[path][end] > 0);
-                self.ends[end].drain_path(now, PathId(path as u8), drained);
-            }
-            Fault::Request { ends } if begins => {
-                for end in (0..2).filter(|end| ends[*end]) {
-                    // Refused unless it is armed; the connection goes on either way.
-                    let (now, waits) = (self.now, self.random.index(2) == 0);
-                    self.ends[end].change(now, &mut self.random, |connection| {
-                        _ = connection.migrate(now);
-                        if waits {
-                            connection.hold();
-                        }
-                    })?;
-                }
-            }
-            Fault::Reload { end } if begins => {
-                let later = self.now + (20.0 * MS as f64 * self.random.uniform()) as Nanos;
-                if self.random.index(2) == 0 {
-                    self.ends[end].specify_again(later);
-                } else {
-                    // Refused where no alternate path is specified yet.
-                    _ = self.ends[end].load(self.now);
-                    self.ends[end].connection.hold();
-                }
-            }
-            Fault::Request { .. } | Fault::Reload { .. } => {
-                self.ends.iter_mut().for_each(|end| end.connection.resume());
-            }
-            Fault::Forged { end } if begins => self.forge(end),
-            Fault::Forged { .. } => {}
-        }
-        Ok(())
-    }
-
-    /// Hands in a packet that was cut, lengthened, or sent to another connection, and random bytes.
-    fn forge(&mut self, end: usize) {
-        let mut packets = vec![self.sample.clone(), self.sample.clone()];
-        let cut = self.random.index(self.sample.len().clamp(1, 32));
-        packets[0].truncate(cut);
-        if let Some(byte) = packets[1].get_mut(4) {
-            *byte ^= 0x40;
-        }
-        packets.push((0..self.random.index(100)).map(|_| self.random.next_u64() as u8).collect());
-        let before = *self.ends[end].connection.counters();
-        let states = |end: &End| (end.connection.state(), end.connection.migration());
-        let state = states(&self.ends[end]);
-        for packet in packets {
-            let path = PathId(self.random.index(self.links.len()) as u8);
-            self.ends[end].connection.on_packet(self.now, path, &packet);
-        }
-        let after = *self.ends[end].connection.counters();
-        assert_eq!(after.received, before.received, "a forged packet was taken");
-        assert_eq!(states(&self.ends[end]), state);
     }
 }

@@ -1,0 +1,110 @@
+//! How many bytes may be under way on a path, and how fast they leave.
+
+mod delay;
+mod marks;
+mod reordering;
+mod window;
+
+use crate::Nanos;
+use crate::paths::RoundTrip;
+use crate::wire::Counts;
+use reordering::Reordering;
+use window::Window;
+
+/// The most that is under way. A receiver holds back, and a sender remembers, twice the packets.
+pub(crate) const MOST_PACKETS: usize = 1 << 13;
+
+/// What is in flight on a path, and the window that limits it.
+pub(crate) struct Flight {
+    window: Window,
+    /// Bytes that neither arrived nor are lost.
+    bytes: u64,
+    reordering: Reordering,
+    counts: Counts,
+}
+
+impl Flight {
+    pub fn new(packet: usize) -> Flight {
+        let (window, reordering) = (Window::new(packet), Reordering::default());
+        Flight { window, bytes: 0, reordering, counts: Counts::default() }
+    }
+
+    /// The longest payload of a packet; the window begins anew.
+    pub fn set_packet_bytes(&mut self, packet: usize) {
+        self.window = Window::new(packet);
+    }
+
+    /// Whether another packet may leave, as far as the window is concerned.
+    pub fn has_room(&self) -> bool {
+        self.bytes == 0 || self.bytes < self.window.bytes()
+    }
+
+    /// The time at which the next packet may leave.
+    pub fn next_departure(&self, trip: RoundTrip) -> Nanos {
+        self.window.next_departure(trip.smoothed)
+    }
+
+    /// A packet leaves; whether the window is full by this.
+    pub fn on_sent(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) -> bool {
+        self.bytes += bytes;
+        self.window.on_sent(now, bytes, self.bytes, trip.smoothed)
+    }
+
+    /// A packet has arrived.
+    pub fn on_ack(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) {
+        self.forget(bytes);
+        self.window.on_ack(now, bytes, trip);
+    }
+
+    /// A packet arrived this much later than those behind it.
+    pub fn on_late(&mut self, now: Nanos, late: Nanos, trip: RoundTrip) {
+        self.reordering.add(now, late, trip);
+    }
+
+    /// How much later a packet must have left for the one before it to be lost.
+    pub fn reordering_window(&mut self, now: Nanos, trip: RoundTrip) -> Nanos {
+        self.reordering.window(now, trip)
+    }
+
+    /// A packet that counted as lost has arrived.
+    pub fn on_spurious_loss(&mut self, now: Nanos, trip: RoundTrip) {
+        self.window.on_spurious_loss(now, trip.smoothed);
+    }
+
+    /// What the peer counts of this path: packets with a congestion mark, and packets that came
+    /// although they had come before.
+    pub fn on_counts(&mut self, now: Nanos, counts: Counts, trip: RoundTrip) {
+        let marked = counts.marked.wrapping_sub(self.counts.marked);
+        let again = counts.again.wrapping_sub(self.counts.again);
+        self.counts = counts;
+        self.window.on_marks(u64::from(marked));
+        let is_spurious = |_: &u16| self.window.on_spurious_loss(now, trip.smoothed);
+        let spurious = (0..again).filter(is_spurious).count();
+        if spurious > 0 {
+            // They were later than they were waited for.
+            let window = self.reordering.window(now, trip);
+            self.reordering.add(now, 2 * window, trip);
+        }
+    }
+
+    /// A packet is lost.
+    pub fn on_loss(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) {
+        self.forget(bytes);
+        self.window.on_loss(now, trip.smoothed);
+    }
+
+    /// A packet is not counted any more, whatever became of it.
+    pub fn forget(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// Nothing is counted any more.
+    pub fn clear(&mut self) {
+        self.bytes = 0;
+    }
+
+    /// Begins again with the first window.
+    pub fn restart(&mut self) {
+        self.window.restart();
+    }
+}
