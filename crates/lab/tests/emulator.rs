@@ -106,22 +106,29 @@ fn measure_round_trips(sites: &Sites, count: usize) -> Vec<f64> {
     trips
 }
 
+/// No round trip takes less than `least` seconds, and their median takes `most` at most; what else
+/// runs on this machine may delay them, but not four times in a row.
+fn expect_round_trips(sites: &Sites, least: f64, most: f64) {
+    let is_prompt = (0..4).any(|_| {
+        let trips = measure_round_trips(sites, 100);
+        println!("least {}, median {}, most {}", trips[0], trips[50], trips[99]);
+        assert!(trips[0] >= least, "{}", trips[0]);
+        trips[50] <= most
+    });
+    assert!(is_prompt, "the median is above {most}");
+}
+
 #[test]
 fn a_round_trip_takes_twice_the_delay() {
     if !can_run() {
         return;
     }
     let sites = start(Way { delay: 0.005, ..Way::default() }, vec![]);
-    let trips = measure_round_trips(&sites, 100);
-    let (least, median) = (trips[0], trips[50]);
-    println!("least {least}, median {median}, most {}", trips[99]);
-    assert!(least >= 0.010, "{least}");
-    assert!(median <= 0.011, "{median}");
+    expect_round_trips(&sites, 0.010, 0.011);
     for command in ["set 0 1 delay 0.001", "set 1 0 delay 0.002"] {
         assert_eq!(sites.command(command).expect("an answer"), "ok");
     }
-    let trips = measure_round_trips(&sites, 100);
-    assert!(trips[0] >= 0.003 && trips[50] <= 0.0035, "{trips:?}");
+    expect_round_trips(&sites, 0.003, 0.0035);
     assert_eq!(find(&sites.command("show").expect("an answer"), "1", "lost_packets"), 0.0);
     sites.stop().expect("it ends in order");
 }

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 10000, CONNECTIONS = 4, MESSAGES = 200, BYTES = 1000 };
+enum { LIMIT_MS = 10000, CONNECTIONS = 4, MESSAGES = 200, BYTES = 10000 };
 
 static const char SECRET[] = "what all processes of this job know";
 static laneway_local_path local[2];
