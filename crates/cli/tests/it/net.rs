@@ -199,7 +199,7 @@ fn long_outages_of_all_paths_are_survived() {
     let checked = in_lab(&["--timetable", timetable.name()], &words);
     all_right(&document(&checked), 5);
     assert!(begun.elapsed() > Duration::from_secs(60), "{}", said(&checked));
-    assert_eq!(said(&checked).matches("fault: ").count(), 2);
+    assert_eq!(said(&checked).matches("begin drop").count(), 2);
 }
 
 /// Bytes that each card of the first host has sent in a run, and the rows.
