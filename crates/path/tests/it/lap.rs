@@ -14,7 +14,7 @@ const FIRST: PathId = PathId(0);
 struct Pair {
     now: Nanos,
     ends: [Connection; 2],
-    /// The first path holds back what leaves these ends by it.
+    /// The first path delays all packets of these ends until it is released.
     holds: [bool; 2],
     held: [Vec<Vec<u8>>; 2],
     sent: u64,
@@ -71,7 +71,7 @@ impl Pair {
         self.sent += 1;
     }
 
-    /// Lets a time pass; what leaves arrives at once.
+    /// Advances the clock; packets that are sent arrive at once.
     fn pass(&mut self, time: Nanos) {
         self.now += time;
         let mut packet = Vec::new();

@@ -60,7 +60,7 @@ pub enum Fault {
     Request {
         ends: [bool; 2],
     },
-    /// A path holds back what leaves this end, until a lap of packet numbers has gone by.
+    /// A path delays the packets of this end until 2^24 packet numbers later.
     HeldBack {
         path: usize,
         end: usize,

@@ -16,7 +16,7 @@ const MOST: usize = 64;
 
 #[derive(Default)]
 pub(super) struct Held {
-    /// How many faults hold back what leaves an end by a path.
+    /// The number of faults that delay the packets of an end on a path.
     holds: Vec<(usize, PathId)>,
     packets: Vec<(usize, PathId, Vec<u8>)>,
     /// By end: the number after the last packet of data that it sent, and the one that it expects.
