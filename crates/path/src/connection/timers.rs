@@ -1,7 +1,7 @@
 //! What happens because time passes.
 
 use super::{Connection, Why};
-use crate::paths::{Doubt, Step, Verdict};
+use crate::paths::{Doubt, Probe, Step, Verdict};
 use crate::sending::Retry;
 use crate::state::Cause;
 use crate::wire::Body;
@@ -54,7 +54,7 @@ impl Connection {
     }
 
     fn retry(&mut self, now: Nanos) {
-        let healthy = self.paths.armed_is_alive_since(self.sender.last_progress());
+        let healthy = self.paths.armed_carries_since(self.sender.last_progress());
         let goes_on = match self.sender.retry(now, self.paths.routes()) {
             Retry::Sent => true,
             Retry::LastPath => healthy && self.leave_path(now, Cause::Failure),
@@ -132,11 +132,12 @@ impl Connection {
 
     /// Probes the armed path, and the primary one for comparison.
     fn probe_alternate(&mut self, now: Nanos) {
-        match self.paths.probe_alternate(now) {
+        match self.paths.probe_alternate(now, !self.sender.is_idle()) {
             None => {}
             Some(Err(_)) => self.disarm(now),
-            Some(Ok(path)) => {
-                self.probe(now, path);
+            Some(Ok(Probe { path, full })) => {
+                let bytes = if full { self.sender.packet_bytes() } else { 0 };
+                self.control.push(now, path, Body::Probe { bytes });
                 self.control.push(now, self.primary(), Body::Probe { bytes: 0 });
             }
         }

@@ -3,7 +3,11 @@
 //! The states and their changes are the table [`MIGRATIONS`](crate::state::MIGRATIONS). What
 //! belongs to a state exists only in it: the handshake that loads the path in REARM, the probes in
 //! ARMED.
+//!
+//! An armed path is probed in full length while there is traffic: what passes short packets only
+//! cannot take over. While there is none, short probes show that it is alive.
 
+use super::liveness::Liveness;
 use crate::state::{Cause, MigrationState, migration};
 use crate::{Nanos, PathId};
 
@@ -13,6 +17,9 @@ const ARM_MOST_APART: Nanos = 250_000_000;
 /// The probe interval of an armed path while there is traffic, and while there is none.
 const WATCH_BUSY: Nanos = 50_000_000;
 const WATCH_IDLE: Nanos = 500_000_000;
+/// While there is no traffic, probes are short but for one in this time: thousands of idle
+/// connections would fill a link with long ones.
+const WATCH_LENGTH: Nanos = 30_000_000_000;
 /// The number of unanswered probes that make it unhealthy.
 const UNANSWERED: u32 = 4;
 
@@ -33,9 +40,47 @@ impl Arming {
 
 /// Probes over an armed path.
 #[derive(Clone, Copy)]
-struct Watch {
+pub(crate) struct Watch {
+    /// When the latest probe left, of whatever length.
     asked_at: Nanos,
+    /// When the latest one of full length left; or when the path was armed, by such a packet.
+    full_at: Nanos,
     unanswered: u32,
+}
+
+impl Watch {
+    fn new(now: Nanos) -> Watch {
+        Watch { asked_at: now, full_at: now, unanswered: 0 }
+    }
+
+    /// When the path was probed last.
+    pub fn asked_at(&self) -> Nanos {
+        self.asked_at
+    }
+
+    /// What became of the last probe, as far as this path shows it.
+    pub fn is_answered(&self, life: &Liveness) -> bool {
+        match self.asked_at == self.full_at {
+            true => life.carries_since(self.full_at),
+            false => life.is_alive_since(self.asked_at),
+        }
+    }
+
+    /// Whether the next probe must be of full length: data may follow, or it is not known for long
+    /// that the path carries such packets.
+    pub fn needs_length(&self, now: Nanos, busy: bool, life: &Liveness) -> bool {
+        busy || now >= self.full_at + WATCH_LENGTH || !life.carries_since(self.full_at)
+    }
+
+    /// Whether an answer to the last probe may still be on its way.
+    pub fn is_early(&self, now: Nanos) -> bool {
+        now < self.asked_at + WATCH_BUSY
+    }
+
+    fn probe_at(&self, busy: bool) -> Nanos {
+        // The first traffic after a rest does not wait: it must be known where it can go.
+        if busy { self.full_at + WATCH_BUSY } else { self.asked_at + WATCH_IDLE }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -88,7 +133,7 @@ impl Alternate {
         self.stage = match to {
             MigrationState::Migrated => Stage::Migrated,
             MigrationState::Rearm => Stage::Rearm(Arming::new(now)),
-            MigrationState::Armed => Stage::Armed(Watch { asked_at: now, unanswered: 0 }),
+            MigrationState::Armed => Stage::Armed(Watch::new(now)),
         };
         true
     }
@@ -154,34 +199,32 @@ impl Alternate {
 
     /// When the armed path is probed next.
     pub fn probe_at(&self, busy: bool) -> Option<Nanos> {
+        self.watch().map(|watch| watch.probe_at(busy))
+    }
+
+    /// The probes of the armed path.
+    pub fn watch(&self) -> Option<Watch> {
         match self.stage {
-            Stage::Armed(watch) => {
-                Some(watch.asked_at + if busy { WATCH_BUSY } else { WATCH_IDLE })
-            }
+            Stage::Armed(watch) => Some(watch),
             _ => None,
         }
     }
 
-    /// When the armed path was probed last.
-    pub fn probed_at(&self) -> Option<Nanos> {
-        match self.stage {
-            Stage::Armed(watch) => Some(watch.asked_at),
-            _ => None,
-        }
-    }
-
-    /// The armed path is probed now, outside the usual interval.
+    /// The armed path is probed now in full length, outside the usual interval.
     pub fn on_probed(&mut self, now: Nanos) {
         if let Stage::Armed(watch) = &mut self.stage {
-            watch.asked_at = now;
+            (watch.asked_at, watch.full_at) = (now, now);
         }
     }
 
-    /// The armed path is probed now, and this is what became of the last probe; false if too many
-    /// were missed in a row.
-    pub fn probe(&mut self, now: Nanos, last: Probed) -> bool {
+    /// The armed path is probed now, in full length or not, and this is what became of the last
+    /// probe; false if too many were missed in a row.
+    pub fn probe(&mut self, now: Nanos, full: bool, last: Probed) -> bool {
         let Stage::Armed(watch) = &mut self.stage else { return true };
         watch.asked_at = now;
+        if full {
+            watch.full_at = now;
+        }
         match last {
             Probed::Answered => watch.unanswered = 0,
             Probed::Missed => watch.unanswered += 1,
@@ -247,15 +290,46 @@ mod tests {
     fn probes_missed_in_a_row_make_it_unhealthy() {
         let mut alternate = loading();
         assert!(alternate.arm(0));
+        let mut probe = |now, last| alternate.probe(now, true, last);
         for _ in 1..UNANSWERED {
-            assert!(alternate.probe(1, Probed::Missed));
+            assert!(probe(1, Probed::Missed));
         }
-        assert!(alternate.probe(2, Probed::Unknown), "the peer may be busy");
-        assert!(alternate.probe(3, Probed::Answered));
+        assert!(probe(2, Probed::Unknown), "the peer may be busy");
+        assert!(probe(3, Probed::Answered));
         for _ in 1..UNANSWERED {
-            assert!(alternate.probe(4, Probed::Missed));
+            assert!(probe(4, Probed::Missed));
         }
-        assert!(!alternate.probe(5, Probed::Missed));
+        assert!(!probe(5, Probed::Missed));
         assert!(alternate.disarm(6) && alternate.is_loading());
+    }
+
+    #[test]
+    fn probes_are_short_while_nothing_is_sent_and_the_length_is_known() {
+        let mut alternate = loading();
+        assert!(alternate.arm(0));
+        let (mut life, mut now) = (Liveness::default(), 0);
+        let mut lengths = Vec::new();
+        for _ in 0..120 {
+            now = alternate.probe_at(false).expect("it is armed");
+            let full = alternate.watch().is_some_and(|watch| watch.needs_length(now, false, &life));
+            lengths.push(full);
+            assert!(alternate.probe(now, full, Probed::Answered));
+            life.on_arrival(now + 1);
+            life.on_confirmed(now);
+            if full {
+                life.on_carried(now + 1, now);
+            }
+        }
+        let full = lengths.iter().filter(|full| **full).count();
+        assert!(lengths[0] && full == 2, "{full} of full length in a minute");
+        let watch = alternate.watch().expect("it is armed");
+        assert!(watch.is_answered(&life) && watch.is_early(now) && !watch.is_early(2 * now));
+        assert!(alternate.probe_at(true) < Some(now), "at once when there is traffic");
+        assert!(watch.needs_length(now, true, &life));
+        assert!(alternate.probe(now, true, Probed::Answered));
+        assert_eq!(alternate.probe_at(true), Some(now + WATCH_BUSY));
+        let watch = alternate.watch().expect("it is armed");
+        assert!(!watch.is_answered(&life), "a short packet says nothing of a long one");
+        assert!(watch.needs_length(now, false, &life), "until it is answered");
     }
 }

@@ -342,8 +342,8 @@ impl Paths {
         self.alternate.armed()
     }
 
-    /// Whether the armed path has proved to be alive since then.
-    pub fn armed_is_alive_since(&self, then: Nanos) -> bool {
+    /// Whether the armed path has proved since then to carry packets of full length.
+    pub fn armed_carries_since(&self, then: Nanos) -> bool {
         self.armed_route().is_some_and(|route| route.liveness().carries_since(then))
     }
 
@@ -354,20 +354,22 @@ impl Paths {
 
     /// The armed path is probed now; `Err` if it has missed too many probes. It must be known to
     /// work before it is needed.
-    pub fn probe_alternate(&mut self, now: Nanos) -> Option<Result<PathId, Unhealthy>> {
-        let (path, asked_at) = self.alternate.armed().zip(self.alternate.probed_at())?;
-        let armed = self.armed_is_alive_since(asked_at);
-        let primary = self.primary_route().liveness().is_alive_since(asked_at);
-        let last = match (armed, primary) {
+    pub fn probe_alternate(&mut self, now: Nanos, busy: bool) -> Option<Result<Probe, Unhealthy>> {
+        let (path, watch) = self.alternate.armed().zip(self.alternate.watch())?;
+        let life = self.routes[usize::from(path.0)].liveness();
+        let primary = self.primary_route().liveness().is_alive_since(watch.asked_at());
+        let last = match (watch.is_answered(life), primary) {
             (true, _) => Probed::Answered,
+            (false, _) if watch.is_early(now) => Probed::Unknown,
             (false, true) => Probed::Missed,
             // Perhaps the peer is busy. If both are dead, a third path may work: it is tried, and
             // nothing migrates before that one answers.
             (false, false) if self.routes.len() > 2 => Probed::Missed,
             (false, false) => Probed::Unknown,
         };
-        let healthy = self.alternate.probe(now, last);
-        Some(healthy.then_some(path).ok_or(Unhealthy))
+        let full = watch.needs_length(now, busy, life);
+        let healthy = self.alternate.probe(now, full, last);
+        Some(healthy.then_some(Probe { path, full }).ok_or(Unhealthy))
     }
 
     /// When something is due if nothing arrives before.
@@ -376,6 +378,12 @@ impl Paths {
         let requests = requests.into_iter().flatten().filter(|_| !self.held);
         requests.chain(self.alternate.probe_at(busy)).chain(self.trial.next_at()).min()
     }
+}
+
+/// A probe of the armed path: of full length, or as short as can be.
+pub(crate) struct Probe {
+    pub path: PathId,
+    pub full: bool,
 }
 
 /// The armed path does not answer.

@@ -33,7 +33,13 @@ pub struct Link {
     /// Packets take so much longer.
     pub slower: Nanos,
     pub trouble: Trouble,
+    /// Bytes that were sent, and the packets among these that are longer than a short message.
+    pub bytes: u64,
+    pub long: u64,
 }
+
+/// Packets up to this length are short: probes, answers, acknowledgements.
+const SHORT: usize = 100;
 
 impl Link {
     pub fn new(random: &mut SplitMix64) -> Link {
@@ -55,6 +61,8 @@ impl Link {
             reorders: 0,
             slower: 0,
             trouble: Trouble::default(),
+            bytes: 0,
+            long: 0,
         }
     }
 
@@ -66,6 +74,8 @@ impl Link {
     /// When a packet arrives that is sent now: never, once, or several times.
     pub fn carry(&mut self, now: Nanos, bytes: usize, random: &mut SplitMix64) -> Vec<Nanos> {
         self.free_at = self.free_at.max(now as f64) + self.per_byte * bytes as f64;
+        self.bytes += bytes as u64;
+        self.long += u64::from(bytes > SHORT);
         let lost = self.down > 0 || bytes > self.mtu;
         if lost || random.uniform() < self.trouble.lost.max(self.lost) {
             return Vec::new();

@@ -5,6 +5,7 @@
 
 mod end;
 mod fault;
+mod idle;
 mod link;
 mod quality;
 mod stall;

@@ -97,13 +97,18 @@ impl World {
 
     /// Two plain paths, a message each way every 100 us on average.
     pub fn plain(seed: u64) -> World {
+        World::with_paths(seed, 2)
+    }
+
+    /// The same, with this number of paths.
+    pub fn with_paths(seed: u64, paths: usize) -> World {
         let mut world = World::new(seed);
         let end = |number: u32, peer: u32, numbers: [u32; 2]| {
-            End::new(number, peer, numbers, 2, 1400, Policy::keep_armed(number == 11), 0)
+            End::new(number, peer, numbers, paths, 1400, Policy::keep_armed(number == 11), 0)
         };
         world.ends = [end(11, 22, [7, 8]), end(22, 11, [8, 7])];
-        world.links = (0..2).map(|_| [Link::plain(), Link::plain()]).collect();
-        world.without_carrier = vec![[0; 2]; 2];
+        world.links = (0..paths).map(|_| [Link::plain(), Link::plain()]).collect();
+        world.without_carrier = vec![[0; 2]; paths];
         world.pace = 100 * US;
         world
     }
@@ -123,6 +128,17 @@ impl World {
     /// Lets so much time pass.
     pub fn pass(&mut self, time: Nanos) -> Result<(), String> {
         self.run_until(self.now + time, true)
+    }
+
+    /// The same, and no messages are sent.
+    pub fn rest(&mut self, time: Nanos) -> Result<(), String> {
+        self.run_until(self.now + time, false)
+    }
+
+    /// Bytes and long packets that all paths were given so far.
+    pub fn carried(&self) -> (u64, u64) {
+        let sum = |(bytes, long), link: &Link| (bytes + link.bytes, long + link.long);
+        self.links.iter().flatten().fold((0, 0), sum)
     }
 
     /// Something breaks, or is repaired.
