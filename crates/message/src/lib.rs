@@ -165,4 +165,5 @@ pub use comm::MessageComm;
 pub use direct::{Direct, Stage};
 pub use frame::{HEADER, Header, Kind, broken};
 pub use link::Link;
+pub use outbound::PART;
 pub use world::World;

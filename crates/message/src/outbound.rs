@@ -6,13 +6,13 @@ use laneway_core::{CommError, Progress, Rank, Tag};
 
 use crate::direct::{Direct, Stage};
 use crate::engine::Engine;
-use crate::frame::{HEADER, Header, Kind, NO_SLOT, broken};
+use crate::frame::{Header, Kind, NO_SLOT, broken};
 use crate::matching::{Body, Owner};
 use crate::slab::Slab;
 
-/// The most bytes of a long message in one frame: with its header, a power of two. Other frames to
-/// the same peer leave between two parts, so that none of them waits for a whole long message.
-const PART: usize = (256 << 10) - HEADER;
+/// The most bytes of a long message in one frame. Other frames to the same peer leave between two
+/// parts, so that none of them waits for a whole long message.
+pub const PART: usize = 256 << 10;
 
 /// A frame on its way out.
 struct Outgoing {

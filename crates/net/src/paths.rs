@@ -17,9 +17,22 @@ pub(crate) struct Chosen {
     pub networks: Vec<String>,
 }
 
+/// The longest packets to ranks of the same machine, those of most fast networks. Short ones take
+/// half as long again for a long message; of longer ones the first window would not fit the
+/// buffers that a process without privileges gets.
+const NEAR_MTU: u32 = 9000;
+
 /// The way to ranks of the same machine.
 pub(crate) fn loopback() -> LocalPath {
-    LocalPath::at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+    // Where interfaces cannot be listed, what every network carries does.
+    near(&interfaces::list().unwrap_or_default())
+}
+
+fn near(all: &[Interface]) -> LocalPath {
+    let local = LocalPath::at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let device = all.iter().find(|interface| interface.is_loopback);
+    let mtu = device.map(|device| device.mtu.min(NEAR_MTU) as usize);
+    LocalPath { mtu: mtu.unwrap_or(local.mtu), ..local }
 }
 
 pub(crate) fn choose(paths: &Paths) -> Result<Chosen, RanksError> {
@@ -154,6 +167,13 @@ mod tests {
         assert_eq!(devices, [Some("a0"), Some("b0")]);
         assert_eq!(chosen.local[0].mtu, 1400);
         assert!(usable(&all()[..1]).is_err(), "loopback alone");
+    }
+
+    #[test]
+    fn ranks_of_one_machine_have_packets_that_its_loopback_carries() {
+        let mtu = |mtu: u32| near(&[Interface { mtu, ..interface("lo", "127.0.0.1", 8) }]).mtu;
+        assert_eq!((mtu(65_536), mtu(9000), mtu(1280)), (9000, 9000, 1280));
+        assert_eq!((near(&[]).mtu, near(&all()[1..]).mtu), (1500, 1500));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What one rank has under way with another: messages that have left, and the one being read.
 
 use laneway_connections::ConnectionId;
+use laneway_message::{HEADER, PART};
 use laneway_path::Bundle;
 
-/// The longest message. Long payloads are several.
-pub(crate) const MESSAGE: usize = 256 << 10;
+/// The longest message: a part of a long payload is one, and no few bytes are left for another.
+pub(crate) const MESSAGE: usize = HEADER + PART;
 
 /// Receives that wait at each connection, and so messages that may be under way on it.
 pub(crate) const RECEIVES: usize = 16;

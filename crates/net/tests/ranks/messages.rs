@@ -32,7 +32,8 @@ fn wait_all(queue: &mut dyn Queue, mut left: usize) -> Result<(), CommError> {
 /// between neighbours, in both directions at once.
 pub fn lengths(comm: &RanksComm) -> Result<(), CommError> {
     let header = laneway_message::HEADER;
-    let around = [1, 256, 1424, 64 << 10, (256 << 10) - header, 256 << 10, 512 << 10, 4 << 20];
+    let part = laneway_message::PART;
+    let around = [1, 256, 1420, 8920, 64 << 10, part - header, part, 2 * part, 4 << 20];
     let lengths = around.iter().flat_map(|&at: &usize| [at - 1, at, at + 1]);
     let (size, own) = (comm.size(), comm.rank());
     let (right, left) = ((own + 1) % size, (own + size - 1) % size);

@@ -27,8 +27,9 @@ const LEFT: u64 = 717;
 /// Losses of so short a time, and two round trips, may prove together to be none.
 const UNDONE_WITHIN: Nanos = 4_000_000;
 const MOST_BYTES: u64 = 16 << 20;
-/// As much may leave at once, so that the system can take it in one call.
-const BURST_BYTES: u64 = 64 << 10;
+/// As much may leave at once, so that the system takes it in one call: 65,507 bytes, less what a
+/// driver adds to each of up to 64 packets. A call for a packet or two would cost nearly as much.
+const BURST_BYTES: u64 = 63 << 10;
 const SECOND: u64 = 1_000_000_000;
 /// A window that was not full for this time is halved, down to what was used of it.
 const UNUSED: Nanos = 200_000_000;
@@ -203,8 +204,9 @@ impl Window {
 
     /// The time at which the next packet may leave.
     pub fn next_departure(&self, trip: Nanos) -> Nanos {
+        let before = BURST_BYTES.saturating_sub(self.packet + HEADER_BYTES as u64);
         // A window of a few packets leaves evenly, too.
-        let burst = BURST_BYTES.min(self.bytes.saturating_sub(2 * self.packet));
+        let burst = before.min(self.bytes.saturating_sub(2 * self.packet));
         self.paid_until.saturating_sub(self.takes(burst, trip))
     }
 
@@ -340,6 +342,22 @@ mod tests {
         assert!(window.bytes() < before && window.bytes() >= before / 2, "by half what is unused");
         window.on_sent(7 * MS + 20 * UNUSED, PAYLOAD, PAYLOAD, MS);
         assert!(window.bytes() < 2 * FIRST * PACKET as u64, "idle for seconds");
+    }
+
+    /// Payloads of networks with packets of 1,500 and 9,000 bytes, and the tags behind them.
+    #[test]
+    fn a_burst_fits_one_call_to_the_system() {
+        for (payload, fits) in [(1420, 44), (8920, 7), (65_000, 1)] {
+            let mut window = Window { bytes: MOST_BYTES, ..Window::new(payload) };
+            let mut sent = 0;
+            while window.next_departure(MS) <= 100 * MS {
+                window.on_sent(100 * MS, payload as u64, 0, MS);
+                sent += 1;
+            }
+            let tagged = payload + HEADER_BYTES + 16;
+            assert_eq!(sent, fits, "{payload}");
+            assert!(sent * tagged <= 65_507 && (sent + 1) * tagged > 65_507, "{payload}");
+        }
     }
 
     #[test]
