@@ -22,7 +22,8 @@ pub static PAPER: Paper = Paper {
     about: "Figures 5 to 8 of automatic path migration: transitions and latency over queue pairs",
     effort: "Two hosts of a lab with two cards each, real UDP between them, which needs root; \
              where no lab can be built, two addresses of the loopback interface. It takes less \
-             than a minute.",
+             than a minute. LANEWAY_SECURITY says how messages are protected: encrypt, \
+             authenticate (default) or trust.",
     parts: &PARTS,
     slow: &[],
     drawn: "figure-6",

@@ -18,10 +18,11 @@ pub fn args() -> [Arg; 3] {
             "The interfaces to use as paths, comma-separated; eth0/2 is a second path through eth0 \
              with other ports [default: all usable ones]",
         ),
-        Arg::new("secret")
-            .long("secret")
-            .value_name("FILE")
-            .help("The file with the secret of both ends, mode 600; without it, loopback only"),
+        Arg::new("secret").long("secret").value_name("FILE").help(
+            "The file with the secret of both ends, mode 600; without it, loopback only. \
+                 LANEWAY_SECURITY, the same at both ends, says how messages are protected: \
+                 encrypt, authenticate (default) or trust",
+        ),
         Arg::new("port")
             .long("port")
             .value_name("PORT")

@@ -43,7 +43,11 @@ pub fn args() -> Vec<Arg> {
             .value_name("N")
             .value_parser(value_parser!(u64).range(connections))
             .default_value("1")
-            .help("Connections of each pair of ranks; messages go over them in turn"),
+            .help(
+                "Connections of each pair of ranks; messages go over them in turn. \
+                 LANEWAY_SECURITY says how they are protected: encrypt, authenticate (default) or \
+                 trust",
+            ),
         Arg::new("spread")
             .long("spread")
             .env("LANEWAY_SPREAD")

@@ -307,6 +307,32 @@ fn help_has_examples_everywhere() {
     assert!(stdout(&laneway(&["--version"])).starts_with("laneway "));
 }
 
+/// Every verb that opens connections names the variable that says how they are protected.
+#[test]
+fn help_names_the_protection_of_connections() {
+    let verbs = [
+        "check",
+        "info",
+        "measure p2p",
+        "measure coll",
+        "measure pairs",
+        "model fit",
+        "model compare",
+        "model predict",
+        "sites measure",
+        "path serve",
+        "path drill",
+        "reproduce path-migration",
+    ];
+    for verb in verbs {
+        let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let help = stdout(&laneway(&words));
+        for word in ["LANEWAY_SECURITY", "encrypt", "authenticate (default)", "trust"] {
+            assert!(help.replace(['\n', ' '], "").contains(&word.replace(' ', "")), "{verb}");
+        }
+    }
+}
+
 #[test]
 fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
