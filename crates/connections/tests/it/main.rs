@@ -1,5 +1,6 @@
 //! Connections over sockets and libibverbs.
 
+mod capture;
 mod control;
 mod hosts;
 mod interfaces;
