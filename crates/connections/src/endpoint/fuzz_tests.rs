@@ -112,7 +112,7 @@ fn endpoint(security: Security) -> Endpoint {
 
 fn message(round: u64, label: usize, end: usize, k: usize) -> Vec<u8> {
     let mut random = SplitMix64::new(round ^ (label << 20 | end << 16 | k) as u64);
-    let most = if k % 4 == 0 { LONGEST } else { 300 };
+    let most = if k.is_multiple_of(4) { LONGEST } else { 300 };
     (0..random.index(most)).map(|_| random.next_u64() as u8).collect()
 }
 
@@ -446,7 +446,8 @@ impl World {
                 }
                 panic!(
                     "{:?}, round {}, end {end}: {new} of {count} packets were refused, \
-                     {replayed_handshakes} replayed handshakes, {answers} answers;\n{before:?}\n{after:?}",
+                     {replayed_handshakes} replayed handshakes, {answers} answers;\n\
+                     {before:?}\n{after:?}",
                     self.security, self.round
                 );
             }
@@ -665,7 +666,7 @@ impl World {
         self.round += 1;
         self.attack();
         self.open();
-        if self.round % 4 == 0 {
+        if self.round.is_multiple_of(4) {
             self.ruin();
         }
         self.exchange();

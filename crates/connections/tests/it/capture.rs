@@ -410,7 +410,7 @@ impl World {
         }
     }
 
-    /// Sends so many more, each way over each connection.
+    /// Sends this number of messages more, each way over each connection.
     fn send(&mut self, count: usize) {
         let (until, begun) = (self.talks[0][0].sent + count, Instant::now());
         let is_done = |talk: &Talk| talk.acknowledged == until && talk.delivered.len() == until;
