@@ -37,6 +37,8 @@ pub enum Need {
     PkgConfig,
     Taskset,
     Git,
+    /// Records packets, and the right to.
+    Tcpdump,
     /// The headers of libibverbs and a C compiler; no device.
     Verbs,
     /// Asked for by `./test` itself.
@@ -52,7 +54,7 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Need; 16] = [
+    pub const ALL: [Need; 17] = [
         Need::Mpi,
         Need::Simgrid,
         Need::Fabric,
@@ -63,6 +65,7 @@ impl Need {
         Need::PkgConfig,
         Need::Taskset,
         Need::Git,
+        Need::Tcpdump,
         Need::Verbs,
         Need::Miri,
         Need::Memory,
@@ -84,6 +87,7 @@ impl Need {
             Need::PkgConfig => "pkg-config",
             Need::Taskset => "taskset",
             Need::Git => "git",
+            Need::Tcpdump => "tcpdump",
             Need::Verbs => "verbs",
             Need::Miri => "miri",
             Need::Memory => "memory",

@@ -309,3 +309,6 @@ impl Endpoint {
         changes.iter().for_each(|(path, up)| self.on_carrier(*path, *up));
     }
 }
+
+#[cfg(test)]
+mod fuzz_tests;

@@ -10,6 +10,7 @@ use super::lines::{LineId, Readable};
 use super::{ConnectionId, Endpoint, What};
 use crate::driver::notice::CLOSE;
 use crate::system::clock::age;
+use crate::system::socket::Arrival;
 
 /// Calls to the system for one path before others have their turn.
 const TURNS: usize = 16;
@@ -72,18 +73,29 @@ impl Endpoint {
         for _ in 0..TURNS {
             let Some(arrival) = self.lines.receive(by, &mut buffer) else { break };
             any = true;
-            self.dropped.strange += u64::from(arrival.bytes == 0);
-            let at = now.saturating_sub(arrival.at.map_or(0, age));
-            for packet in buffer[..arrival.bytes].chunks_mut(arrival.segment) {
-                let seen = Seen { at, marked: arrival.marked };
-                self.on_datagram(now, seen, by.path, arrival.from, packet);
-            }
+            self.on_arrival(now, by.path, &arrival, &mut buffer[..arrival.bytes]);
             if arrival.bytes < MUCH {
                 break;
             }
         }
         self.lines.put_buffer(buffer);
         any
+    }
+
+    /// Takes what arrived in one call.
+    pub(super) fn on_arrival(
+        &mut self,
+        now: Nanos,
+        path: usize,
+        arrival: &Arrival,
+        all: &mut [u8],
+    ) {
+        self.dropped.strange += u64::from(all.is_empty());
+        let at = now.saturating_sub(arrival.at.map_or(0, age));
+        for packet in all.chunks_mut(arrival.segment) {
+            let seen = Seen { at, marked: arrival.marked };
+            self.on_datagram(now, seen, path, arrival.from, packet);
+        }
     }
 
     fn on_datagram(

@@ -1,5 +1,7 @@
 //! Connections over sockets and libibverbs.
 
+mod beside_tcp;
+mod capture;
 mod control;
 mod hosts;
 mod interfaces;

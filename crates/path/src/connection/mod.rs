@@ -59,6 +59,8 @@ pub struct Connection {
     carried_at: Nanos,
     /// The alternate path, if the latest data came over it: the peer waits for answers there.
     answer_by: Option<PathId>,
+    /// The packet that comes next over this path was marked on its way.
+    marked: Option<PathId>,
 }
 
 impl Connection {
@@ -80,6 +82,7 @@ impl Connection {
             stalled: None,
             carried_at: 0,
             answer_by: None,
+            marked: None,
         }
     }
 

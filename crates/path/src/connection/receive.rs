@@ -9,6 +9,7 @@ impl Connection {
     /// A packet came over a path, at this time or before: when it reached this machine, if its
     /// driver knows that.
     pub fn on_packet(&mut self, now: Nanos, path: PathId, packet: &[u8]) {
+        let marked = self.marked.take() == Some(path);
         let Some((header, body)) = read(packet) else {
             self.counters.malformed += 1;
             return;
@@ -34,6 +35,9 @@ impl Connection {
             self.events.push_back(Event::Established);
         }
         self.counters.received += 1;
+        if marked {
+            self.count_mark(path);
+        }
         let is_news = self.follow(now, header.epoch, header.primary);
         if self.sender.was_sent_before(header.expects) {
             let (echoes, early) = match &body {
@@ -46,12 +50,16 @@ impl Connection {
         self.report_drained();
     }
 
-    /// The packet that comes next over this path was marked on its way, because of congestion.
+    /// The packet that comes next over this path was marked on its way, because of congestion. It
+    /// counts if the packet does: one that is replayed says nothing of the path.
     pub fn on_mark(&mut self, path: PathId) {
-        if let Some(route) = self.paths.get_mut(path) {
-            route.counts.marked = route.counts.marked.wrapping_add(1);
-            self.receiver.report_marks();
-        }
+        self.marked = Some(path);
+    }
+
+    fn count_mark(&mut self, path: PathId) {
+        let counts = &mut self.paths.route(path).counts;
+        counts.marked = counts.marked.wrapping_add(1);
+        self.receiver.report_marks();
     }
 
     fn on_body(&mut self, now: Nanos, header: &Header, body: Body<'_>, is_news: bool) {

@@ -1,6 +1,7 @@
 //! Connections in virtual time, and their states.
 
 mod congestion;
+mod hostile;
 mod lap;
 mod simulation;
 mod states;

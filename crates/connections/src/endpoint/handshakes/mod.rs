@@ -76,7 +76,11 @@ impl Handshakes {
         let Some(packet) = packet.filter(|packet| packet.security == self.security) else {
             return Step::Refused;
         };
-        let calls = self.accepts && is_at(&lines.addresses(), &packet.called);
+        // From elsewhere than its own packets will come, it is a replay: an answer could be carried
+        // to the opener, who would prove the address of another.
+        let own = packet.offer.addresses.get(path).map_or(&[][..], std::slice::from_ref);
+        let calls =
+            self.accepts && is_at(own, &[from]) && is_at(&lines.addresses(), &packet.called);
         match packet.kind {
             Kind::Hello if calls => {
                 let accepter = challenge(&self.own, &packet.opener, from, now / SLOT);
@@ -205,5 +209,16 @@ impl Handshakes {
         let (kind, accepter) = (Kind::Accepted, accepted.accepter);
         let (security, opener, called) = (self.security, open.opener, Vec::new());
         self.send(lines, path, to, &Packet { kind, security, opener, accepter, offer, called });
+    }
+}
+
+/// What hostile packets could have it keep.
+#[cfg(test)]
+impl Handshakes {
+    /// Connections that are being opened, the most numbers that were drawn for one of them, and
+    /// connections that were accepted.
+    pub fn kept(&self) -> [usize; 3] {
+        let drawn = self.opening.iter().map(Opening::kept).max().unwrap_or(0);
+        [self.opening.len(), drawn, self.accepted.len()]
     }
 }

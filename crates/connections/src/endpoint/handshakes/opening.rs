@@ -107,3 +107,11 @@ impl Opening {
         Packet { kind, security, opener: self.opener, accepter, offer, called }
     }
 }
+
+#[cfg(test)]
+impl Opening {
+    /// How many numbers of the peer it keeps.
+    pub fn kept(&self) -> usize {
+        self.drawn.len()
+    }
+}
