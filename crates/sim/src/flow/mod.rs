@@ -37,6 +37,8 @@ pub struct Flows {
     changed: Vec<ResourceId>,
     unsettled: Vec<MessageId>,
     started: u64,
+    /// The part of its length by which a transfer may end early, and of its latency.
+    early: f64,
 }
 
 impl Flows {
@@ -57,6 +59,23 @@ impl Flows {
         };
         let table = Table::new(resources.iter().map(link).collect());
         Flows { table, fairness, ..Flows::default() }
+    }
+
+    /// Events that are near each other happen together: see
+    /// [`Simulation::coarse`](crate::Simulation::coarse).
+    pub fn coarse(mut self, part: f64) -> Flows {
+        self.early = part;
+        self
+    }
+
+    /// Whether what a flow waits for may happen with what happens now.
+    fn is_near(&self, now: f64, time: f64, message: MessageId) -> bool {
+        let flow = &self.table.flows[message as usize];
+        let (rest, whole) = match flow.flowing {
+            true => ((time - now) * flow.rate, flow.bytes),
+            false => (time - now, time - flow.since),
+        };
+        time <= now * SAME_INSTANT || rest < self.early * whole
     }
 
     /// Flows started so far.
@@ -149,7 +168,9 @@ impl Carrier for Flows {
             _ => 1.0,
         };
         let rate = UNSETTLED;
-        let flow = Flow { order, bytes, left: bytes, rate, limit, weight, ..Flow::default() };
+        let since = left;
+        let flow =
+            Flow { order, bytes, left: bytes, since, rate, limit, weight, ..Flow::default() };
         self.table.insert(message, flow, &route.resources);
         let begins = after(left, route.latency);
         if begins > now {
@@ -201,7 +222,7 @@ impl Carrier for Flows {
 
     fn arrived(&mut self, now: f64, messages: &mut Vec<MessageId>) {
         while let Some((time, message)) = self.queue.first() {
-            if time > now * SAME_INSTANT {
+            if !self.is_near(now, time, message) {
                 return;
             }
             self.queue.pop();

@@ -1,6 +1,7 @@
 //! The engine against what can be worked out on paper, and against slower ways to the same figure.
 
 mod algorithms;
+mod coarse;
 mod connections;
 mod events;
 mod failures;
