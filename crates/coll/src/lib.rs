@@ -61,7 +61,7 @@ pub use alltoall::full_mesh::Order as MeshOrder;
 pub use answerer::Answerer;
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
-pub use order::order_matters;
+pub use order::orders;
 pub use permute::permuted;
 pub use registry::{
     Algorithm, Counts, Parameter, Params, Refusal, algorithms, find, refused_name, unserved,

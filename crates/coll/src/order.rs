@@ -13,8 +13,8 @@ pub(crate) fn by_site(
     params: &Params,
     placement: &Placement,
 ) -> Result<Box<dyn Schedule>, Refusal> {
+    let order = order(shape, placement, params.get(Parameter::Order));
     let params = params.with(Parameter::Order, 0);
-    let order = site_order(shape, placement);
     if is_by_rank(shape, &order) {
         return (algorithm.build)(shape, &params, placement);
     }
@@ -27,9 +27,14 @@ pub(crate) fn by_site(
     permuted(algorithm, &shape, &params, &places)
 }
 
-/// All ranks by site and host, from the root if there is one.
-fn site_order(shape: &Shape, placement: &Placement) -> Vec<Rank> {
-    placement.by_site(shape.collective.has_root().then_some(shape.root))
+/// All ranks in the order that a value of the parameter names, from the root if there is one.
+fn order(shape: &Shape, placement: &Placement, value: u64) -> Vec<Rank> {
+    let root = shape.collective.has_root().then_some(shape.root);
+    match value {
+        0 | 1 => placement.by_site(root),
+        2 => placement.by_site_number(root),
+        _ => placement.by_site_size(root),
+    }
 }
 
 /// Whether an order is that of the ranks; algorithms with a root count from it.
@@ -40,9 +45,18 @@ fn is_by_rank(shape: &Shape, order: &[Rank]) -> bool {
     (0..).zip(order).all(is_next)
 }
 
-/// Whether [`Parameter::Order`] changes anything for a call whose ranks are here: they are in
-/// another order than their sites and hosts, and the order is not part of the result.
-pub fn order_matters(shape: &Shape, placement: &Placement) -> bool {
+/// The values of [`Parameter::Order`] that differ for a call whose ranks are here, the first of
+/// which is that of the ranks; no other where the order is part of the result.
+pub fn orders(shape: &Shape, placement: &Placement) -> Vec<u64> {
     let is_fixed = shape.collective.family().reduces() && !shape.commutative;
-    !is_fixed && !is_by_rank(shape, &site_order(shape, placement))
+    let mut values = vec![0];
+    let mut known: Vec<Vec<Rank>> = Vec::new();
+    for value in (1..Parameter::Order.words().len() as u64).filter(|_| !is_fixed) {
+        let order = order(shape, placement, value);
+        if !is_by_rank(shape, &order) && !known.contains(&order) {
+            values.push(value);
+            known.push(order);
+        }
+    }
+    values
 }

@@ -4,6 +4,8 @@
 //! Blocks lie in the order of the ranks, so where an algorithm works on many blocks at once they
 //! are copied into the order of the places before, or out of it afterwards.
 
+use std::sync::OnceLock;
+
 use laneway_core::{Blocks, Buf, Collective, Layout, Matrix, Rank, Round, Schedule, Shape, Span};
 use laneway_core::{Step, span};
 
@@ -40,7 +42,8 @@ pub fn permuted(
     inner_shape.in_place &= matches!(shape.layout, Layout::Vector(_));
     let inner = algorithm.schedule(&inner_shape, params)?;
     let (shape, places) = (shape.clone(), places.to_vec());
-    Ok(Box::new(Permuted { inner, inner_shape, shape, places, ranks }))
+    let bases = ranks.iter().map(|_| OnceLock::new()).collect();
+    Ok(Box::new(Permuted { inner, inner_shape, shape, places, ranks, bases }))
 }
 
 fn permuted_layout(shape: &Shape, ranks: &[Rank]) -> Layout {
@@ -69,6 +72,8 @@ struct Permuted {
     places: Vec<u32>,
     /// By place.
     ranks: Vec<Rank>,
+    /// For each rank, see [`Permuted::bases`].
+    bases: Vec<OnceLock<(u64, u64)>>,
 }
 
 impl Permuted {
@@ -87,9 +92,12 @@ impl Permuted {
 
     /// Where the reordered In and Out lie in scratch, behind the inner schedule's own.
     fn bases(&self, rank: Rank) -> (u64, u64) {
-        let inner = self.inner.tmp_len(self.places[rank as usize]);
-        let input = if self.moves(rank).0 { self.shape.in_len(rank) } else { 0 };
-        (inner, inner + input)
+        // A schedule may have to be read for it.
+        *self.bases[rank as usize].get_or_init(|| {
+            let inner = self.inner.tmp_len(self.places[rank as usize]);
+            let input = if self.moves(rank).0 { self.shape.in_len(rank) } else { 0 };
+            (inner, inner + input)
+        })
     }
 
     fn mapped(&self, rank: Rank, s: Span) -> Span {

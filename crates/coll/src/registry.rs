@@ -75,7 +75,7 @@ impl Parameter {
     /// The words for its values from 0 on; empty for numbers.
     pub fn words(self) -> &'static [&'static str] {
         match self {
-            Parameter::Order => &["ranks", "sites"],
+            Parameter::Order => &["ranks", "sites", "numbers", "sizes"],
             _ => &[],
         }
     }
@@ -112,7 +112,7 @@ impl Parameter {
             Parameter::Own => (0, 1000),
             Parameter::Stripes => (1, 1 << 20),
             Parameter::Connections => (1, CHANNELS as u64),
-            Parameter::Order => (0, 1),
+            Parameter::Order => (0, 3),
         }
     }
 }
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(chain.spelled(&params), "pipeline:segment=65536:window=4:order=sites");
         let (_, params) = find(Collective::Bcast, "pipeline:order=ranks").expect("a word");
         assert_eq!(chain.label(&params), "pipeline");
-        for wrong in ["pipeline:order=1", "pipeline:order=", "site-lanes:order=sites"] {
+        for wrong in ["pipeline:order=1", "pipeline:order=", "binary:order=hosts"] {
             assert!(find(Collective::Bcast, wrong).is_err(), "{wrong}");
         }
     }

@@ -246,11 +246,38 @@ impl Placement {
     /// with its fast hosts first. A root is the first of its host, its host of its site, and its
     /// site of all; what lies before it in these comes last.
     pub fn by_site(&self, root: Option<Rank>) -> Vec<Rank> {
+        let first = root.map_or(0, |root| self.location(root).site);
+        let chain = self.site_tree(first, 1);
+        let after = |here: &u32| {
+            let next = chain.iter().position(|parent| *parent == Some(*here));
+            next.map(|next| next as u32)
+        };
+        let sites = std::iter::successors((self.sites() > 0).then_some(first), after);
+        self.in_sites(sites.collect(), root)
+    }
+
+    /// The same with the sites in the order of their numbers.
+    pub fn by_site_number(&self, root: Option<Rank>) -> Vec<Rank> {
+        let mut sites: Vec<u32> = (0..self.sites()).collect();
+        sites.sort_by_key(|site| root.is_some_and(|root| self.location(root).site != *site));
+        self.in_sites(sites, root)
+    }
+
+    /// The same with the largest sites first, after that of a root.
+    pub fn by_site_size(&self, root: Option<Rank>) -> Vec<Rank> {
+        let mut sites: Vec<u32> = (0..self.sites()).collect();
+        sites.sort_by_key(|site| {
+            let is_other = root.is_some_and(|root| self.location(root).site != *site);
+            (is_other, Reverse(self.members(*site).len()))
+        });
+        self.in_sites(sites, root)
+    }
+
+    /// All ranks, site by site.
+    fn in_sites(&self, sites: Vec<u32>, root: Option<Rank>) -> Vec<Rank> {
         let home = root.map(|root| self.location(root));
-        let mut site = Some(home.map_or(0, |home| home.site));
-        let chain = self.site_tree(site.unwrap_or(0), 1);
         let mut order = Vec::with_capacity(self.locations.len());
-        while let Some(here) = site.filter(|_| self.sites() > 0) {
+        for here in sites {
             let members = self.members(here);
             let most = members.iter().map(|rank| self.speed(*rank)).max().unwrap_or(1);
             let mut ranks = members.to_vec();
@@ -263,7 +290,6 @@ impl Placement {
                 (first != Some(host), slowness, is_before, host, in_host)
             });
             order.extend(ranks);
-            site = chain.iter().position(|parent| *parent == Some(here)).map(|next| next as u32);
         }
         order
     }
@@ -311,6 +337,11 @@ mod tests {
         assert_eq!(placement.by_site(None), [0, 3, 6, 1, 4, 2, 5]);
         assert_eq!(placement.by_site(Some(4)), [4, 1, 2, 5, 0, 3, 6]);
         assert_eq!(Placement::one_site(4).by_site(Some(2)), [2, 3, 0, 1]);
+        assert_eq!(placement.by_site_number(Some(4)), [4, 1, 0, 3, 6, 2, 5]);
+        assert_eq!(placement.by_site_number(None), [0, 3, 6, 1, 4, 2, 5]);
+        let unequal = at(&[0, 1, 2, 2, 1, 2]);
+        assert_eq!(unequal.by_site_size(None), [2, 3, 5, 1, 4, 0]);
+        assert_eq!(unequal.by_site_size(Some(0)), [0, 2, 3, 5, 1, 4]);
         let slow = placement.with_speeds(|rank| if rank == 3 { 10 } else { 90 + u64::from(rank) });
         assert_eq!(slow.by_site(Some(0)), [0, 6, 3, 1, 4, 2, 5]);
         assert_eq!(slow.fastest_first(vec![3, 0, 6]), [0, 6, 3]);

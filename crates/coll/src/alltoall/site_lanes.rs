@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "`lanes` ranks collect what their site has for a part of another site, send it \
                across as one message, and hand out what comes from there",
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
-    parameters: &[(Parameter::Lanes, 0)],
+    parameters: &[(Parameter::Lanes, 0), Parameter::BY_RANK],
     // Blocks arrive before those that lie in their places have left.
     in_place: false,
     counts: Counts::All,

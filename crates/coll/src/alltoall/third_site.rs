@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "`window` blocks to each other site at a time; `lanes` ranks of a third site pass on \
                those that arrive earlier over it",
     source: "laneway; for sites with a slow way between them and fast ones to a third",
-    parameters: &[(Parameter::Lanes, 0), (Parameter::Window, 8)],
+    parameters: &[(Parameter::Lanes, 0), (Parameter::Window, 8), Parameter::BY_RANK],
     in_place: false,
     counts: Counts::All,
     build: |shape, params, placement| {

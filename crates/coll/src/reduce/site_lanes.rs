@@ -14,7 +14,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "trees within each site join pieces of `segment` at `lanes` ranks, which send the \
                sums across, to the root's site or along a tree of `fan` sites each",
     source: "laneway; after Kielmann et al. 1999 and Chiba, Endo, Matsuoka 2007",
-    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN],
+    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN, Parameter::BY_RANK],
     ordered: false,
     build: |shape, params, placement| {
         let lanes = Lanes::new(placement, params.lanes()).with_fan(params.fan(), shape.vector());

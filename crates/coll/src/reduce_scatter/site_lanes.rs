@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "trees within each site join pieces of `segment` at one of `lanes` ranks, which \
                sends the sum across to whom it belongs",
     source: "laneway; after Chiba, Endo, Matsuoka 2007",
-    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN],
+    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), FAN, Parameter::BY_RANK],
     ordered: false,
     build: |shape, params, placement| {
         let longest = shape.blocks().longest(shape.ranks);

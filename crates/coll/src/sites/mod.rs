@@ -29,8 +29,13 @@ pub use tree_gather::TreeGather;
 pub use tree_scatter::TreeScatter;
 
 /// Of algorithms that send pieces by lanes.
-pub const PIPELINED: &[(Parameter, u64)] =
-    &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), (Parameter::Window, 4), FAN];
+pub const PIPELINED: &[(Parameter, u64)] = &[
+    (Parameter::Segment, 256 << 10),
+    (Parameter::Lanes, 0),
+    (Parameter::Window, 4),
+    FAN,
+    Parameter::BY_RANK,
+];
 
 /// Of algorithms whose pieces can pass from site to site.
 pub const FAN: (Parameter, u64) = (Parameter::Fan, 0);

@@ -74,7 +74,11 @@ fn take_out(
         let kind = kind(&what, lane);
         // A gate in front of an empty block holds back nothing.
         let idle = kind == Kind::CrossLane && shape.collective.is_irregular();
-        if kind == Kind::Other || idle {
+        // With another order of ranks, all lanes wait for the copies before and after, whichever of
+        // them need it.
+        let is_end = round == 0 || round + 1 == schedule.rounds(rank, lane);
+        let waits_for_copies = kind == Kind::CrossLane && name.contains(":order=") && is_end;
+        if kind == Kind::Other || idle || waits_for_copies {
             continue;
         }
         let mutant = Without { schedule, rank, lane, round, step };
