@@ -263,7 +263,10 @@ impl Truth<'_> {
             best.take(&choice.best.spelled(), *time);
             if *known == Known::True {
                 for candidate in &choice.all {
-                    best.take(&candidate.spelled(), candidate.time);
+                    // The time of a part of a run is what is to be judged.
+                    if !candidate.part_of_run {
+                        best.take(&candidate.spelled(), candidate.time);
+                    }
                     others.push(candidate.spelled());
                 }
             }
