@@ -23,10 +23,13 @@ pub struct Candidate {
     pub bytes: u64,
     /// How many messages that is.
     pub messages: u64,
-    /// Whether only a part of the run was simulated: the rest of the time is its steady rate.
+    /// Whether the time is an estimate, of runs that are too much work: of the rate at which a part
+    /// of it goes on, or of a coarse simulation.
     pub part_of_run: bool,
     /// The whole run is too much work.
     pub(crate) unconfirmed: bool,
+    /// Its simulation was a coarse one.
+    pub(crate) is_coarse: bool,
 }
 
 impl Candidate {
@@ -51,8 +54,17 @@ impl Candidate {
         let numbers: Vec<u64> = words.flat_map(str::parse).collect();
         let [time, bytes, messages, part] = numbers[..] else { return Err(wrong()) };
         let (time, part_of_run) = (f64::from_bits(time), part != 0);
-        let unconfirmed = part_of_run;
-        Ok(Candidate { algorithm, params, time, bytes, messages, part_of_run, unconfirmed })
+        let (unconfirmed, is_coarse) = (part_of_run, false);
+        Ok(Candidate {
+            algorithm,
+            params,
+            time,
+            bytes,
+            messages,
+            part_of_run,
+            unconfirmed,
+            is_coarse,
+        })
     }
 
     /// What it asks of hosts and network: bytes, messages, and how many sends of a rank may be

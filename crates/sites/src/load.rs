@@ -3,7 +3,8 @@
 //! Nothing is simulated. The bytes of all messages are added up for each resource that they pass,
 //! for each connection and each processor; each takes at least as long as its bytes at its full
 //! rate, after the latency of the nearest message. Who cannot be faster than what is known already
-//! need not be simulated.
+//! need not be simulated. Schedules whose transfers are the same, in the same order, have the same
+//! fingerprint: they take the same time.
 
 use laneway_core::{Rank, Round, Schedule, Step};
 use laneway_sim::{HostId, Network, Route};
@@ -24,6 +25,8 @@ pub struct Load {
     pub busy: f64,
     /// What all ranks send.
     pub messages: u64,
+    /// Of all transfers and gates.
+    pub fingerprint: u64,
 }
 
 /// A resource: how long its bytes take, and the least that they wait before.
@@ -51,9 +54,10 @@ pub fn load(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedule) ->
     let mut sent = vec![Sent::default(); network.hosts() as usize];
     let mut receivers = Vec::new();
     let mut out = Round::default();
+    let mut fingerprint = Fingerprint(0);
     for rank in 0..schedule.ranks() {
         let from = hosts[rank as usize];
-        add_up(schedule, rank, hosts, &mut out, &mut sent, &mut receivers);
+        add_up(schedule, rank, hosts, &mut out, &mut sent, &mut receivers, &mut fingerprint);
         for to in receivers.drain(..) {
             let sent = std::mem::take(&mut sent[to as usize]);
             sums.least.messages += sent.messages;
@@ -64,6 +68,7 @@ pub fn load(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedule) ->
         }
     }
     let Sums { busy, parts, least, .. } = sums;
+    let least = Load { fingerprint: fingerprint.0, ..least };
     let parts = parts.iter().filter(|part| part.seconds > 0.0);
     let of_hosts = busy.into_iter().fold(0.0, f64::max);
     let all = parts.clone().map(|part| part.seconds).fold(of_hosts, f64::max);
@@ -117,12 +122,15 @@ fn add_up(
     out: &mut Round,
     sent: &mut [Sent],
     receivers: &mut Vec<HostId>,
+    fingerprint: &mut Fingerprint,
 ) {
     for lane in 0..schedule.lanes(rank) {
         for k in 0..schedule.rounds(rank, lane) {
             out.steps.clear();
             schedule.round(rank, lane, k, out);
+            fingerprint.add([u64::from(rank), u64::from(lane), k]);
             for step in &out.steps {
+                fingerprint.add_step(step);
                 if let Step::Send { to, span, .. } = step {
                     let host = hosts[*to as usize];
                     let sent = &mut sent[host as usize];
@@ -133,6 +141,28 @@ fn add_up(
                     sent.messages += 1;
                 }
             }
+        }
+    }
+}
+
+/// A hash of the steps that take time.
+struct Fingerprint(u64);
+
+impl Fingerprint {
+    fn add<const N: usize>(&mut self, words: [u64; N]) {
+        for word in words {
+            // Multiplies by the odd number next to 2^64 over the golden ratio.
+            self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn add_step(&mut self, step: &Step) {
+        match *step {
+            Step::Send { to, chan, span } => self.add([1, to.into(), chan.into(), span.len]),
+            Step::Recv { from, chan, span } => self.add([2, from.into(), chan.into(), span.len]),
+            Step::AtMost { sends, recvs } => self.add([3, sends.into(), recvs.into()]),
+            Step::After { lane, round } => self.add([4, lane.into(), round]),
+            Step::Copy { .. } | Step::Reduce { .. } => {}
         }
     }
 }

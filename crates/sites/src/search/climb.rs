@@ -138,14 +138,19 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// A start of which only a part was simulated, simulated to its end if that is not too much
-    /// work. Where the part misled, no other part of this algorithm is believed.
+    /// A start of which only a part was simulated, simulated to its end, or for longer if that is
+    /// too much work. Where the part misled, no other part of this algorithm is believed.
     fn checked(&mut self, start: Candidate) -> Result<Candidate, ChoiceError> {
         if !start.part_of_run {
             return Ok(start);
         }
-        let Some(whole) = self.attempt_whole(Setting::of(&start), f64::INFINITY)? else {
-            return Ok(start);
+        let setting = Setting::of(&start);
+        let whole = match self.attempt_whole(setting, f64::INFINITY)? {
+            Some(whole) => whole,
+            None => match self.attempt_longer(setting)? {
+                Some(longer) => longer,
+                None => return Ok(start),
+            },
         };
         if (whole.time / start.time - 1.0).abs() > MISLEADING {
             self.distrusted.push(whole.algorithm.name);
@@ -162,8 +167,12 @@ impl Search<'_, '_> {
     ) -> Result<Candidate, ChoiceError> {
         loop {
             let before = best.time;
-            for (parameter, _) in best.algorithm.parameters {
-                best = self.stepped(best, *parameter, until)?;
+            // Shorter segments are more work than other steps.
+            let is_segment = |parameter: &Parameter| *parameter == Parameter::Segment;
+            let parameters = best.algorithm.parameters.iter().map(|(parameter, _)| *parameter);
+            let segments = parameters.clone().filter(is_segment);
+            for parameter in parameters.filter(|one| !is_segment(one)).chain(segments) {
+                best = self.stepped(best, parameter, until)?;
             }
             if best.time < GAIN * before {
                 continue;
@@ -194,6 +203,10 @@ impl Search<'_, '_> {
                 }
                 let limit = GAIN * next.as_ref().map_or(best.time, |one| one.time);
                 next = self.attempt(setting.with(parameter, value), limit)?.or(next);
+                if let Some(scaled) = self.with_as_many_pieces(&setting, parameter, value) {
+                    let limit = GAIN * next.as_ref().map_or(best.time, |one| one.time);
+                    next = self.attempt(scaled, limit)?.or(next);
+                }
             }
             match next {
                 Some(better) => best = better,
@@ -202,9 +215,27 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Other lanes with as many pieces in each of them.
+    fn with_as_many_pieces(
+        &self,
+        setting: &Setting,
+        parameter: Parameter,
+        value: u64,
+    ) -> Option<Setting> {
+        let is_cut = parameter == Parameter::Lanes && setting.has(Parameter::Segment);
+        if !is_cut || self.shape.vector() == 0 {
+            return None;
+        }
+        let step = setting.with(parameter, value);
+        let each = |one: &Setting| self.shape.vector().div_ceil(self.lanes(one)).max(1);
+        let pieces = each(setting).div_ceil(setting.params.segment().max(1));
+        Some(step.with(Parameter::Segment, each(&step).div_ceil(pieces)))
+    }
+
     /// Two steps at once, of any two parameters.
     fn stepped_twice(&mut self, best: Candidate, until: u64) -> Result<Candidate, ChoiceError> {
-        let parameters = best.algorithm.parameters;
+        let parameters: Vec<_> =
+            best.algorithm.parameters.iter().filter(|(one, _)| *one != Parameter::Order).collect();
         if parameters.len() > FEW_PARAMETERS {
             return Ok(best);
         }

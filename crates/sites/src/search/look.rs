@@ -5,7 +5,7 @@ use laneway_coll::{Algorithm, Parameter, algorithms};
 use laneway_core::Stage;
 use laneway_sim::Network;
 
-use super::trial::{Run, Turns, WORK_OF_STEP, guess_steps};
+use super::trial::{Run, Turns, WORK_OF_READING, WORK_OF_STEP, guess_steps};
 use super::{Search, Setting};
 use crate::choose::ChoiceError;
 
@@ -101,6 +101,16 @@ impl Search<'_, '_> {
                 continue;
             }
             let mut values = self.first_values(*parameter);
+            // Of algorithms with other structures, other orders are for steps.
+            if *parameter == Parameter::Order {
+                let has = |other| algorithm.parameters.iter().any(|(one, _)| *one == other);
+                let most = match () {
+                    () if has(Parameter::Lanes) => 0,
+                    () if has(Parameter::Radix) => 1,
+                    () => u64::MAX,
+                };
+                values.retain(|value| *value <= most);
+            }
             values.push(usual.params.get(*parameter));
             // All lanes come last: what is known of a few helps with them.
             let is_all = |value: u64| *parameter == Parameter::Lanes && value == 0;
@@ -124,7 +134,7 @@ impl Search<'_, '_> {
     fn look_at_whole(&mut self, structure: Setting) -> Result<Vec<Entry>, ChoiceError> {
         let Some(schedule) = self.schedule(self.shape, &structure)? else { return Ok(Vec::new()) };
         let steps = guess_steps(&*schedule);
-        self.spent += steps / 16;
+        self.spent += WORK_OF_READING * steps;
         if steps > MOST_STEPS || steps / 4 > self.left() {
             self.note_unsearched(&structure);
             return Ok(vec![Entry {

@@ -21,8 +21,9 @@ mod look;
 mod race;
 mod trial;
 mod values;
+mod windows;
 
-use laneway_coll::{Algorithm, Parameter, Params, order_matters};
+use laneway_coll::{Algorithm, Parameter, Params, orders};
 use laneway_core::{Shape, Stage};
 use laneway_sim::Network;
 use laneway_sim::platform::Layout;
@@ -41,6 +42,9 @@ const EQUAL: f64 = 1.005;
 /// So do these of a scatter or a gather whose messages are all eager as far as is known: a setting
 /// that does not rest on that is better.
 const EQUAL_IF_EAGER: f64 = 1.02;
+/// Transfers may end early by this part in simulations of the search; what is near the best is
+/// simulated exactly in the end.
+const COARSE: f64 = 0.02;
 /// Relays at third sites are tried where the bound without them is this much higher.
 const GAINFUL: f64 = 1.005;
 
@@ -113,8 +117,8 @@ struct Search<'s, 'a> {
     shape: &'s Shape,
     bound: Option<Bound>,
     layout: Option<Layout>,
-    /// Whether ranks are in another order than their sites and hosts.
-    order_matters: bool,
+    /// The orders of the ranks that differ.
+    orders: Vec<u64>,
     /// A lower bound in seconds; 0 if none is known.
     least: f64,
     /// The lowest floor of the settings of the first look. Steps may lead below it.
@@ -130,7 +134,14 @@ struct Search<'s, 'a> {
     /// The ranks of the largest site, and the largest latency between two ranks.
     largest_site: u64,
     farthest: f64,
+    /// How coarse simulations are: 0 for exact ones.
+    coarse: f64,
     tried: Vec<Tried>,
+    runs: Vec<trial::WholeRun>,
+    /// Algorithms whose windows have no effect while messages are eager.
+    free_windows: Vec<&'static str>,
+    /// The least work of a message that was seen for an algorithm.
+    work_of_messages: Vec<(&'static str, f64)>,
     /// Whether the last setting that was tried is too much work.
     is_too_much: bool,
     /// Algorithms of which a part of a run does not tell the time of the whole.
@@ -162,7 +173,7 @@ impl<'s, 'a> Search<'s, 'a> {
             shape,
             bound,
             layout,
-            order_matters: order_matters(shape, &sites.placement),
+            orders: orders(shape, &sites.placement),
             least: 0.0,
             lowest_floor: 0.0,
             all,
@@ -172,7 +183,11 @@ impl<'s, 'a> Search<'s, 'a> {
             cap: 0,
             largest_site: largest.max().unwrap_or(1),
             farthest: farthest(sites),
+            coarse: 0.0,
             tried: Vec::new(),
+            runs: Vec::new(),
+            free_windows: Vec::new(),
+            work_of_messages: Vec::new(),
             is_too_much: false,
             distrusted: Vec::new(),
             refusals: Vec::new(),
@@ -180,6 +195,10 @@ impl<'s, 'a> Search<'s, 'a> {
             shortest: None,
             fallback: None,
         };
+        // Bounds are for exact times, and a call with one source is little work.
+        if search.bound.is_none() {
+            search.coarse = COARSE;
+        }
         // Limits of connections that change may be higher later.
         search.least = match sites.platform.changes().is_empty() {
             true => match search.call() {
@@ -201,7 +220,7 @@ impl<'s, 'a> Search<'s, 'a> {
         if found.is_empty() {
             return self.unsimulated();
         }
-        self.cap = if self.shape.vector() > 0 { self.work / 6 } else { self.work / 2 };
+        self.cap = if self.bound.is_some() { self.work / 2 } else { self.work / 6 };
         self.climb(&mut found)?;
         self.cut_finer(&mut found)?;
         self.draw(&mut found)?;
@@ -331,9 +350,8 @@ fn work(shape: &Shape) -> u64 {
     let ranks = u64::from(shape.ranks).max(WORK_RANKS);
     let times = match shape.collective.family() {
         Allgather | Alltoall | ReduceScatter => WORK_OF_ALL,
-        Allreduce => 3,
-        Scatter | Gather => 2,
-        _ => 1,
+        Allreduce | Scatter | Gather => 3,
+        _ => 2,
     };
     (WORK * times * ranks / WORK_RANKS).min(MOST_WORK)
 }

@@ -14,6 +14,8 @@ const SLACK: f64 = 1.15;
 const ROUNDING: f64 = 1.0 + 1e-9;
 /// A setting that takes up to so many times the best time may be made better by steps.
 const PROMISING: f64 = 1.4;
+/// Segments of settings that take this multiple of the best time were cut in vain.
+const IN_VAIN: f64 = 1.15;
 /// The rounds of the race may take this part of the work together, in tenths.
 const PART_OF_RACE: [u64; 3] = [5, 6, 7];
 /// The first run of an algorithm may take this part of the work.
@@ -104,7 +106,8 @@ impl Search<'_, '_> {
         let slack = if is_first { FROM_MODEST } else { SLACK };
         let is_behind = entry.floor > best * ROUNDING
             || entry.estimate > slack * ROUNDING * best
-            || round == 2 && before > PROMISING * best;
+            || round == 2
+                && (before > PROMISING * best || self.was_cut_in_vain(&entry.setting, best));
         // Of calls that rest on eager messages, one that needs none is wanted.
         let rests_on_eager = self.bound.is_some() && self.all_are_eager();
         let is_reached = self.reaches_floor(best) && !rests_on_eager && !is_first;
@@ -134,6 +137,26 @@ impl Search<'_, '_> {
         Ok(())
     }
 
+    /// Whether longer segments than these have cost time, with any window and lanes.
+    fn was_cut_in_vain(&self, setting: &Setting, best: f64) -> bool {
+        if !setting.has(Parameter::Segment) || self.shape.vector() > 0 {
+            return false;
+        }
+        let segment = |one: &Setting| one.params.get(Parameter::Segment);
+        let whole = self.shape.blocks().longest(self.shape.ranks);
+        let is_like = |other: &Setting| {
+            [Parameter::Fan, Parameter::Order]
+                .into_iter()
+                .all(|parameter| other.params.get(parameter) == setting.params.get(parameter))
+        };
+        self.tried.iter().any(|tried| {
+            let other = &tried.setting;
+            let is_between = segment(other) < whole && segment(other) >= segment(setting);
+            let is_slow = tried.time().is_none_or(|time| time > IN_VAIN * best);
+            other.algorithm == setting.algorithm && is_like(other) && is_between && is_slow
+        })
+    }
+
     /// Whether no setting of the first look can be much better.
     fn reaches_floor(&self, time: f64) -> bool {
         time <= NEAR_ENOUGH * self.least.max(self.lowest_floor)
@@ -157,40 +180,66 @@ impl Search<'_, '_> {
             messages,
             part_of_run: true,
             unconfirmed: true,
+            is_coarse: false,
         };
         self.note_unsearched(&setting);
         let Search { bound, simulated, unsearched, spent: work, .. } = self;
         Ok(Choice { all: vec![best.clone()], best, bound, simulated, work, unsearched })
     }
 
-    /// Simulates the best to their end, where only a part was and the work allows it.
-    pub(super) fn confirm(&mut self, found: &mut [Candidate]) -> Result<(), ChoiceError> {
+    /// Simulates the best exactly and to their end, and the best of each algorithm, where the work
+    /// allows it.
+    pub(super) fn confirm(&mut self, found: &mut Vec<Candidate>) -> Result<(), ChoiceError> {
         // The work of the search itself is over.
         self.work = self.spent + self.work / 2;
+        self.coarse = 0.0;
+        self.tried.clear();
+        self.work_of_messages.clear();
         for _ in 0..MOST_CONFIRMED {
             found.sort_by(|a, b| a.time.total_cmp(&b.time));
             let Some(best) = found.first().map(|one| one.time) else { break };
             let near = found.iter_mut().filter(|one| one.time <= TO_CONFIRM * best);
-            let Some(one) = near.into_iter().find(|one| one.part_of_run && !one.unconfirmed) else {
+            let is_estimate =
+                |one: &&mut Candidate| one.is_coarse || one.part_of_run && !one.unconfirmed;
+            let Some(one) = near.into_iter().find(is_estimate) else { break };
+            let before = (one.time, one.part_of_run, one.algorithm);
+            self.confirm_one(one)?;
+            let (time, was_part, algorithm) = before;
+            let ratio = one.time / time;
+            if one.time <= EQUAL * best && was_part {
                 break;
-            };
-            let setting = Setting::of(one);
-            match self.attempt_whole(setting, f64::INFINITY)? {
-                Some(whole) => {
-                    let (ratio, algorithm) = (whole.time / one.time, one.algorithm);
-                    *one = whole;
-                    if one.time <= EQUAL * best {
-                        break;
-                    }
-                    // Other parts mislead as much.
-                    let parts = found.iter_mut().filter(|one| one.part_of_run);
-                    for part in parts.filter(|one| one.algorithm == algorithm) {
-                        part.time *= ratio;
-                    }
-                }
-                None => one.unconfirmed = true,
+            }
+            // Other parts mislead as much.
+            let parts = found.iter_mut().filter(|one| was_part && one.part_of_run);
+            for part in parts.filter(|one| one.algorithm == algorithm && !one.unconfirmed) {
+                part.time *= ratio;
             }
         }
+        found.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut known: Vec<&str> = Vec::new();
+        for one in found.iter_mut() {
+            let is_first = !known.contains(&one.algorithm.name);
+            known.push(one.algorithm.name);
+            if is_first && one.is_coarse {
+                self.confirm_one(one)?;
+            }
+        }
+        // What is left of the coarse ones is slower than others of its algorithm.
+        found.retain(|one| !one.is_coarse);
+        Ok(())
+    }
+
+    /// Simulates a setting exactly and to its end, or else a longer part of it.
+    fn confirm_one(&mut self, one: &mut Candidate) -> Result<(), ChoiceError> {
+        let setting = Setting::of(one);
+        if let Some(whole) = self.attempt_whole(setting, f64::INFINITY)? {
+            *one = whole;
+            return Ok(());
+        }
+        if let Some(longer) = self.attempt_longer(setting)? {
+            *one = longer;
+        }
+        (one.part_of_run, one.unconfirmed, one.is_coarse) = (true, true, false);
         Ok(())
     }
 }

@@ -11,6 +11,8 @@ const MOST_PIECES: u64 = 16;
 const SHORTEST: u64 = 256;
 /// Values of a parameter that is a choice among a few.
 const FEW: u64 = 4;
+/// A site serves fewer others than this, or all.
+const MOST_FANS: u64 = 12;
 
 /// 1, 2, 4, … below a number.
 fn powers(most: u64) -> impl Iterator<Item = u64> {
@@ -42,17 +44,17 @@ impl Search<'_, '_> {
     }
 
     /// Fans of a tree over sites; none where it has a single other site.
-    fn fans(&self) -> Vec<u64> {
+    pub(super) fn fans(&self) -> Vec<u64> {
         let others = u64::from(self.sites.placement.sites()).saturating_sub(1);
         match others {
             0 | 1 => Vec::new(),
-            _ => [0, 1, 2, 3].into_iter().filter(|fan| *fan < others).chain([others]).collect(),
+            _ => (0..others.min(MOST_FANS)).chain([others]).collect(),
         }
     }
 
     /// Orders of the ranks; none where both are the same.
     fn orders(&self) -> Vec<u64> {
-        if self.order_matters { vec![0, 1] } else { Vec::new() }
+        if self.orders.len() > 1 { self.orders.clone() } else { Vec::new() }
     }
 
     /// A few values that are far from each other; every small radix, as trees differ much in which
@@ -67,7 +69,11 @@ impl Search<'_, '_> {
             Parameter::Connections => vec![1, u64::from(self.sites.platform.connections())],
             Parameter::Own => vec![0, 100, 1000],
             Parameter::Stripes => vec![1, 4],
-            Parameter::Fan => self.fans(),
+            Parameter::Fan => {
+                let fans = self.fans();
+                let last = fans.last().copied();
+                fans.into_iter().filter(|fan| *fan < FEW || Some(*fan) == last).collect()
+            }
             Parameter::Order => self.orders(),
             _ => (0..FEW).filter(|value| is_possible(parameter, *value)).collect(),
         };
