@@ -38,7 +38,7 @@ pub(super) enum Advice {
 pub(super) enum Share {
     /// Who fills the queue.
     Large,
-    /// Nothing: it is one of many that share the queue. It shrinks without a trial.
+    /// Nothing: it is one of many that share the queue.
     Small,
     /// Nothing: packets were lost of late, which has made it smaller, and others too.
     Lossy,
@@ -106,13 +106,11 @@ impl Delay {
             }
         }
         let trial = self.trial.take();
-        if matches!(share, Share::Lossy | Share::Marked) {
+        if matches!(share, Share::Lossy | Share::Marked | Share::Small) {
             return None;
         }
         let advice = trial.and_then(|trial| self.judge(&trial, shortest));
-        let advice = advice.or_else(|| self.try_less(trip, shortest, window, share));
-        self.trial.take_if(|_| share == Share::Small);
-        advice
+        advice.or_else(|| self.try_less(trip, shortest, window))
     }
 
     /// What follows from the shortest trip with a smaller window.
@@ -128,26 +126,16 @@ impl Delay {
         Some(Advice::Restore { window: trial.window, had_no_effect })
     }
 
-    fn try_less(
-        &mut self,
-        trip: RoundTrip,
-        shortest: Nanos,
-        window: u64,
-        share: Share,
-    ) -> Option<Advice> {
+    fn try_less(&mut self, trip: RoundTrip, shortest: Nanos, window: u64) -> Option<Advice> {
         let base = self.base(trip);
         if shortest <= base + WAIT {
             return None;
         }
-        let waited = shortest - base;
         // As much as fits without a queue, or a half. Now and then the queue must be empty, or its
         // length would not be known any more.
         let fits = 1000 * base / shortest;
-        let parts = match share {
-            Share::Small => 1024 - 256 * (waited - WAIT) / waited,
-            _ if trip.is_old && self.raised.is_none() => fits,
-            _ => fits.max(512),
-        };
+        let must_be_empty = trip.is_old && self.raised.is_none();
+        let parts = if must_be_empty { fits } else { fits.max(512) };
         let expected = base.max(shortest * parts / 1024);
         self.trial = Some(Trial { window, trip: shortest, expected, rounds_left: ROUNDS });
         Some(Advice::Shrink(parts))

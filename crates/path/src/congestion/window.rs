@@ -115,6 +115,9 @@ impl Window {
             }
             None if self.delay.waited(trip) > WAIT => {
                 self.doubles_to = self.doubles_to.min(self.bytes);
+                if self.was_full(now, trip) {
+                    self.grow_among_many(acked);
+                }
             }
             None if self.was_full(now, trip) => self.grow(acked),
             None => {}
@@ -151,6 +154,15 @@ impl Window {
             false => (self.packet / 2).max(self.bytes / 64),
         };
         self.bytes += (acked.min(self.bytes) * step).div_ceil(self.bytes);
+    }
+
+    /// Grows a window that delays do not make smaller. Where many fill a queue, losses then make
+    /// their windows alike; if none grew, each would keep what it had.
+    fn grow_among_many(&mut self, acked: u64) {
+        if self.bytes < YIELDS_TO * self.packet {
+            let step = self.packet / 32;
+            self.bytes += (acked * step / self.bytes).min(self.bytes);
+        }
     }
 
     /// Counts further packets with a mark.

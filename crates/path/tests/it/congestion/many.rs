@@ -57,10 +57,11 @@ fn measure(marks_above: Option<u64>) -> Shared {
     shared
 }
 
-/// Where routers drop what does not fit, no more than goodput is promised: shares differ.
+/// What does not fit is dropped, and nothing else says that there are many.
 #[test]
-fn many_senders_use_a_port() {
-    measure(None);
+fn many_senders_share_a_port() {
+    let Shared { least, .. } = measure(None);
+    assert!(least >= 0.25, "{least}");
 }
 
 #[test]
