@@ -13,6 +13,8 @@ pub const HEADER_BYTES: usize = 36;
 pub const MOST_RANGES: usize = 32;
 /// The largest number of paths of a connection.
 pub const MOST_PATHS: usize = 8;
+/// The number of values that a count of diversions has.
+pub const DIVERSIONS: u8 = 32;
 
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Header {
     pub epoch: u32,
     /// The path that the sender uses in this epoch.
     pub primary: PathId,
+    /// How often the sender has diverted its data from that path, modulo [`DIVERSIONS`].
+    pub diversions: u8,
     /// The next packet number that the sender expects.
     pub expects: u64,
 }
@@ -101,6 +105,10 @@ const ACK_WANTED: u8 = 4;
 /// Beside the path of an answer.
 const QUEUED: u8 = 0x80;
 
+/// Diversions are counted in the upper bits of the byte of the primary path.
+const PATH_BITS: u32 = 3;
+const _: () = assert!(1 << PATH_BITS == MOST_PATHS && DIVERSIONS as usize * MOST_PATHS == 256);
+
 /// Writes a packet behind what is in `out`.
 pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
     let (kind, flags, number) = match body {
@@ -118,7 +126,8 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::Arm { .. } => (ARM, 0, 0),
         Body::Arming { .. } => (ARMING, 0, 0),
     };
-    out.extend([kind, flags, header.path.0, header.primary.0]);
+    let primary = header.primary.0 | header.diversions << PATH_BITS;
+    out.extend([kind, flags, header.path.0, primary]);
     out.extend(header.to.to_be_bytes());
     out.extend(header.serial.to_be_bytes());
     out.extend(header.epoch.to_be_bytes());
@@ -162,7 +171,8 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         to: u32::from_be_bytes(bytes.take()?),
         serial: u64::from_be_bytes(bytes.take()?),
         epoch: u32::from_be_bytes(bytes.take()?),
-        primary: path_id(primary)?,
+        primary: PathId(primary % MOST_PATHS as u8),
+        diversions: primary >> PATH_BITS,
         expects: u64::from_be_bytes(bytes.take()?),
     };
     let number = u64::from_be_bytes(bytes.take()?);
@@ -243,7 +253,8 @@ mod tests {
         to: 77,
         serial: 1 << 40,
         epoch: 3,
-        primary: PathId(0),
+        primary: PathId(5),
+        diversions: DIVERSIONS - 1,
         expects: u64::MAX - 1,
     };
 

@@ -12,7 +12,9 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use laneway_path::wire::{Body, Counts, Echo, HEADER_BYTES, Header, MOST_PATHS, Range, write};
+use laneway_path::wire::{
+    Body, Counts, DIVERSIONS, Echo, HEADER_BYTES, Header, MOST_PATHS, Range, write,
+};
 use laneway_path::{Counters, Event, MigrationState, Nanos, PathId, QpState};
 use laneway_stats::SplitMix64;
 
@@ -629,6 +631,7 @@ impl World {
             serial: number(20_000),
             epoch: number(3) as u32,
             primary: PathId((number(2) % MOST_PATHS as u64) as u8),
+            diversions: number(2) as u8 % DIVERSIONS,
             expects: number(1 << 25),
         };
         let counts = Counts { marked: number(100) as u16, again: number(100) as u16 };

@@ -45,7 +45,7 @@ pub struct Address {
     pub paths: Vec<PathAddress>,
 }
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const FIXED_BYTES: usize = 28;
 const PATH_BYTES: usize = 26;
 /// Addresses from here on are of groups, and of none.

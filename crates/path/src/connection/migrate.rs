@@ -150,12 +150,15 @@ impl Connection {
         waits.then(|| now.saturating_sub(self.sender.last_progress()))
     }
 
-    /// The primary path seems dead: until that is certain, data goes over the alternate one.
-    pub(super) fn divert(&mut self, now: Nanos) {
+    /// The primary path seems dead: until that is certain, data goes over the alternate one;
+    /// whether this is new.
+    pub(super) fn divert(&mut self, now: Nanos) -> bool {
         let stalled = self.stalled_for(now);
-        if self.paths.divert() {
+        let begins = self.paths.divert();
+        if begins {
             self.stalled = stalled;
             self.sender.send_all_again(now, self.paths.routes());
         }
+        begins
     }
 }

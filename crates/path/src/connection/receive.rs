@@ -39,6 +39,9 @@ impl Connection {
             self.count_mark(path);
         }
         let is_news = self.follow(now, header.epoch, header.primary);
+        if self.paths.on_peer_diversions(header.diversions) {
+            self.divert_with_peer(now, header.primary);
+        }
         if self.sender.was_sent_before(header.expects) {
             let (echoes, early) = match &body {
                 Body::Ack { echoes, early } => (&echoes[..], &early[..]),

@@ -102,7 +102,9 @@ impl Connection {
                 self.trust(now);
             }
             Verdict::Divert => {
-                self.divert(now);
+                if self.divert(now) {
+                    self.paths.count_diversion();
+                }
                 self.probe_both(now);
             }
             Verdict::Dead(cause) => {
@@ -110,6 +112,15 @@ impl Connection {
             }
             Verdict::Wait => {}
             Verdict::Ask => self.probe_both(now),
+        }
+    }
+
+    /// Follows the peer, which has diverted its data from this path. Whether it passes packets of
+    /// full length is to be proved here as well: what the peer doubts is not known.
+    pub(super) fn divert_with_peer(&mut self, now: Nanos, from: PathId) {
+        if from == self.primary() && self.divert(now) {
+            self.paths.suspect(now, Doubt::Length);
+            self.probe_both(now);
         }
     }
 

@@ -61,7 +61,8 @@ impl Connection {
     fn header(&mut self, now: Nanos, path: PathId) -> Header {
         let (to, epoch, primary) = (self.peer(), self.epoch(), self.primary());
         let (serial, expects) = (self.paths.route(path).next_serial(now), self.receiver.expects());
-        Header { path, to, serial, epoch, primary, expects }
+        let diversions = self.paths.diversions();
+        Header { path, to, serial, epoch, primary, diversions, expects }
     }
 
     fn write(&mut self, now: Nanos, path: PathId, body: &Body<'_>, out: &mut Vec<u8>) -> PathId {

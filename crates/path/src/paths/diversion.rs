@@ -1,8 +1,13 @@
 //! Data that goes over the alternate path for a while: before it is certain that the primary one is
 //! dead, and as a trial of probes where the primary one loses packets.
+//!
+//! An end that diverts its data counts it in the header of its packets. The peer then does so too,
+//! or an answer would wait as long as its request did, and both find out for themselves whether the
+//! primary path is dead.
 
 use super::trial::Lost;
 use super::{Paths, Route, Step};
+use crate::wire::DIVERSIONS;
 use crate::{Nanos, PathId};
 
 /// Diversion.
@@ -21,6 +26,26 @@ impl Paths {
     /// Whether data was diverted to a path that cannot carry it any more.
     pub fn has_lost_diversion(&self) -> bool {
         self.diverted && self.in_use() == self.primary
+    }
+
+    /// How often this end has diverted its data before the peer did.
+    pub fn diversions(&self) -> u8 {
+        self.diversions[0]
+    }
+
+    /// Counts a diversion that this end has begun.
+    pub fn count_diversion(&mut self) {
+        self.diversions[0] = (self.diversions[0] + 1) % DIVERSIONS;
+    }
+
+    /// Takes the number of diversions that the peer has begun; whether it is news.
+    pub fn on_peer_diversions(&mut self, count: u8) -> bool {
+        let ahead = count.wrapping_sub(self.diversions[1]) % DIVERSIONS;
+        let is_news = (1..DIVERSIONS / 2).contains(&ahead);
+        if is_news {
+            self.diversions[1] = count;
+        }
+        is_news
     }
 
     /// Data goes over the alternate path from now on; false if it did so before, or cannot.

@@ -36,6 +36,8 @@ pub(crate) struct Paths {
     suspicion: Option<Suspicion>,
     /// Whether data goes over the alternate path until that is known.
     diverted: bool,
+    /// How often this end began to divert data, and how often the peer did.
+    diversions: [u8; 2],
     /// Whether the alternate path loses less.
     trial: Trial,
     /// The peer learns of requests from messages only.
@@ -62,6 +64,7 @@ impl Paths {
             epoch: Epoch::first(),
             suspicion: None,
             diverted: false,
+            diversions: [0; 2],
             trial: Trial::default(),
             held: false,
         }
@@ -145,7 +148,7 @@ impl Paths {
     /// not taken for new.
     pub fn reset(&mut self) {
         self.stop();
-        (self.primary, self.epoch) = (PathId(0), Epoch::first());
+        (self.primary, self.epoch, self.diversions) = (PathId(0), Epoch::first(), [0; 2]);
     }
 
     /// Whether nothing is left to be agreed with the peer.

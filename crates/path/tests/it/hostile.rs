@@ -2,7 +2,7 @@
 //! nothing that a connection is given makes it panic. `LANEWAY_SEED=7` sets the seed.
 
 use laneway_path::wire::{
-    Body, Counts, Echo, HEADER_BYTES, Header, MOST_PATHS, Range, read, write,
+    Body, Counts, DIVERSIONS, Echo, HEADER_BYTES, Header, MOST_PATHS, Range, read, write,
 };
 use laneway_path::{
     AckTimeout, Config, Connection, Modify, Nanos, NotReadyTimer, PathId, QpState, Retries,
@@ -74,6 +74,7 @@ fn hostile(random: &mut SplitMix64, to: u32, path: u8) -> Vec<u8> {
         serial: some(),
         epoch: some() as u32,
         primary: PathId((some() % MOST_PATHS as u64) as u8),
+        diversions: some() as u8 % DIVERSIONS,
         expects: some(),
     };
     let counts = Counts { marked: some() as u16, again: some() as u16 };

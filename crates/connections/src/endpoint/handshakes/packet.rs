@@ -33,7 +33,7 @@ pub enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Hello, Kind::Challenge, Kind::Open, Kind::Accepted];
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 const FIXED_BYTES: usize = 60;
 
 /// What an end says of itself.

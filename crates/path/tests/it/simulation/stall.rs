@@ -11,9 +11,9 @@ use super::world::World;
 
 /// The longest gaps between messages, in milliseconds, when `fault` strikes the primary path at a
 /// random instant; the path is repaired after a while, and the next fault finds the other one.
-fn gaps_ms(fault: impl Fn(usize) -> Fault) -> Vec<f64> {
+fn gaps_ms(world: fn(u64) -> World, fault: impl Fn(usize) -> Fault) -> Vec<f64> {
     let mut random = SplitMix64::new(1);
-    let mut world = World::plain(1);
+    let mut world = world(1);
     let mut gaps = Vec::new();
     for number in 0..amount(80, 200) {
         let wait = (300.0 + 40.0 * random.uniform()) * MS as f64;
@@ -45,11 +45,29 @@ fn check(name: &str, gaps: &[f64], most_ms: f64) {
 
 #[test]
 fn a_dead_path_is_left_within_milliseconds() {
-    check("drop", &gaps_ms(|path| Fault::Drop { path }), 15.0);
-    check("one way out", &gaps_ms(|path| Fault::OneWay { path, end: 0 }), 15.0);
-    check("one way back", &gaps_ms(|path| Fault::OneWay { path, end: 1 }), 15.0);
-    check("carrier", &gaps_ms(|path| Fault::Carrier { path, ends: [true, true] }), 3.0);
-    check("carrier at one end", &gaps_ms(|path| Fault::Carrier { path, ends: [true, false] }), 3.0);
+    check("drop", &gaps_ms(World::plain, |path| Fault::Drop { path }), 15.0);
+    check("one way out", &gaps_ms(World::plain, |path| Fault::OneWay { path, end: 0 }), 15.0);
+    check("one way back", &gaps_ms(World::plain, |path| Fault::OneWay { path, end: 1 }), 15.0);
+    check(
+        "carrier",
+        &gaps_ms(World::plain, |path| Fault::Carrier { path, ends: [true, true] }),
+        3.0,
+    );
+    check(
+        "carrier at one end",
+        &gaps_ms(World::plain, |path| Fault::Carrier { path, ends: [true, false] }),
+        3.0,
+    );
+}
+
+/// The end whose message was lost finds the fault; the other one, which answers, does not find it
+/// again.
+#[test]
+fn a_request_and_its_answer_wait_once() {
+    check("drop", &gaps_ms(World::echo, |path| Fault::Drop { path }), 9.0);
+    check("one way out", &gaps_ms(World::echo, |path| Fault::OneWay { path, end: 0 }), 9.0);
+    check("one way back", &gaps_ms(World::echo, |path| Fault::OneWay { path, end: 1 }), 9.0);
+    check("short", &gaps_ms(World::echo, |path| Fault::Mtu { path, bytes: 300 }), 20.0);
 }
 
 /// A peer that computes for up to 60 ms at a time is silent on both paths.

@@ -49,6 +49,8 @@ pub struct World {
     pace: Nanos,
     /// Messages that wait for their acknowledgement, at most.
     most_waiting: u64,
+    /// The first end sends one message at a time, the other one sends it back.
+    echoes: bool,
     pub tried: [u64; KINDS.len()],
     /// A packet that was sent, for forgers.
     sample: Vec<u8>,
@@ -88,6 +90,7 @@ impl World {
             next_message: [0, 0],
             pace,
             most_waiting: WAITING,
+            echoes: random.index(8) == 0,
             tried: [0; KINDS.len()],
             sample: Vec::new(),
             held: Held::default(),
@@ -109,13 +112,18 @@ impl World {
         world.ends = [end(11, 22, [7, 8]), end(22, 11, [8, 7])];
         world.links = (0..paths).map(|_| [Link::plain(), Link::plain()]).collect();
         world.without_carrier = vec![[0; 2]; paths];
-        world.pace = 100 * US;
+        (world.pace, world.echoes) = (100 * US, false);
         world
     }
 
     /// The same, a message each way every 500 us on average.
     pub fn sparse(seed: u64) -> World {
         World { pace: 500 * US, ..World::plain(seed) }
+    }
+
+    /// One message at a time, there and back over two plain paths.
+    pub fn echo(seed: u64) -> World {
+        World { pace: 1, echoes: true, ..World::plain(seed) }
     }
 
     /// As many messages as two plain paths carry.
@@ -225,8 +233,7 @@ impl World {
             if end.paused > 0 {
                 return None;
             }
-            let may_send = sends && end.drains == 0 && end.waits() < self.most_waiting;
-            let message = may_send.then_some(self.next_message[number]);
+            let message = (sends && self.may_send(number)).then_some(self.next_message[number]);
             let timeout = end.connection.next_timeout().map(|at| at.max(self.now + US));
             [timeout, message, end.manages_at()].into_iter().flatten().min()
         };
@@ -259,8 +266,7 @@ impl World {
     fn turn(&mut self, end: usize, sends: bool) -> Result<(), String> {
         let now = self.now;
         self.ends[end].post_receives();
-        let due = self.next_message[end] <= now && self.ends[end].waits() < self.most_waiting;
-        if sends && self.ends[end].drains == 0 && due {
+        if sends && self.may_send(end) && self.next_message[end] <= now {
             self.ends[end].send(now)?;
             let wait = self.random.uniform() * 2.0 * self.pace as f64;
             self.next_message[end] = now + wait as Nanos;
@@ -277,6 +283,17 @@ impl World {
         self.ends[end].change(now, &mut self.random, |_| {})?;
         self.ends[end].post_receives();
         Ok(())
+    }
+
+    /// Whether an end may send its next message when its time comes.
+    fn may_send(&self, number: usize) -> bool {
+        let end = &self.ends[number];
+        let next = match (self.echoes, number) {
+            (false, _) => end.waits() < self.most_waiting,
+            (true, 0) => end.sent() == end.received(),
+            (true, _) => end.sent() < end.received(),
+        };
+        next && end.drains == 0
     }
 
     fn carry(&mut self, end: usize, path: PathId, packet: &[u8]) {
