@@ -103,6 +103,11 @@ impl Flight {
         self.bytes = 0;
     }
 
+    /// Nothing was acknowledged for long.
+    pub fn on_timeout(&mut self) {
+        self.window.on_timeout();
+    }
+
     /// Begins again with the first window.
     pub fn restart(&mut self) {
         self.window.restart();

@@ -160,7 +160,7 @@ impl Window {
     /// their windows alike; if none grew, each would keep what it had.
     fn grow_among_many(&mut self, acked: u64) {
         if self.bytes < YIELDS_TO * self.packet {
-            let step = self.packet / 32;
+            let step = self.packet.max(self.bytes) / 32;
             self.bytes += (acked * step / self.bytes).min(self.bytes);
         }
     }
@@ -212,6 +212,14 @@ impl Window {
         self.doubles_to = MOST_BYTES;
         self.delay = Delay::new();
         self.cut = None;
+    }
+
+    /// Nothing was acknowledged for long: as [`Window::restart`], except that one of many does not
+    /// begin to double, when all of them have waited as long.
+    pub fn on_timeout(&mut self) {
+        if self.bytes >= YIELDS_TO * self.packet {
+            self.restart();
+        }
     }
 
     /// The time at which the next packet may leave.

@@ -73,7 +73,7 @@ impl Connection {
         assert!((1..=MOST_PATHS).contains(&paths), "a connection has 1 to {MOST_PATHS} paths");
         Connection {
             queue_pair: QueuePair::new(config.number),
-            paths: Paths::new(config.paths),
+            paths: Paths::new(config.number, config.paths),
             sender: Sender::default(),
             receiver: Receiver::default(),
             control: ControlQueue::default(),

@@ -16,6 +16,9 @@
 //! A queue that grows on the way lets packets through, each later than the one before. Every sign
 //! of life begins the wait anew, and the wait is twice as long as signs were apart.
 //!
+//! Many connections that wait for one path do not probe it at the same instants for ever: longer
+//! intervals differ by connection.
+//!
 //! Where packets wait at either end to leave by the primary path, its silence says nothing, for as
 //! long as a queue may be.
 
@@ -55,6 +58,8 @@ pub(crate) struct Suspicion {
     between: Nanos,
     asked_at: Nanos,
     apart: Nanos,
+    /// What longer intervals are shorter by, in parts of 4096.
+    spread: u64,
     answers: u32,
 }
 
@@ -82,11 +87,17 @@ pub(crate) fn progress_patience(primary: &Route) -> Nanos {
     PROGRESS + 4 * primary.trips().longest()
 }
 
+/// Less than a quarter of 4096, different for each number of a connection.
+fn spread(number: u32) -> u64 {
+    u64::from(number.wrapping_mul(0x9e37_79b9) >> 22)
+}
+
 impl Suspicion {
-    /// Both paths are to be asked at once.
-    pub fn new(now: Nanos, doubt: Doubt) -> Suspicion {
+    /// Both paths are to be asked at once; `number` is that of the connection.
+    pub fn new(now: Nanos, doubt: Doubt, number: u32) -> Suspicion {
         let (began, since, asked_at) = (now, now, now);
-        Suspicion { doubt, began, since, between: 0, asked_at, apart: APART, answers: 0 }
+        let spread = spread(number);
+        Suspicion { doubt, began, since, between: 0, asked_at, apart: APART, spread, answers: 0 }
     }
 
     pub fn doubt(&self) -> Doubt {
@@ -95,7 +106,7 @@ impl Suspicion {
 
     /// When to judge again.
     pub fn next_at(&self) -> Nanos {
-        self.asked_at + self.apart
+        self.asked_at + self.apart - (self.apart - APART) * self.spread / 4096
     }
 
     /// The alternate path can take over from now on: it is asked soon.

@@ -28,6 +28,8 @@ use crate::state::{Cause, MigrationState};
 use crate::{Nanos, PathId};
 
 pub(crate) struct Paths {
+    /// Of the connection.
+    number: u32,
     routes: Vec<Route>,
     primary: PathId,
     alternate: Alternate,
@@ -56,8 +58,9 @@ pub(crate) enum Requested {
 }
 
 impl Paths {
-    pub fn new(count: u8) -> Paths {
+    pub fn new(number: u32, count: u8) -> Paths {
         Paths {
+            number,
             routes: (0..count).map(|path| Route::new(PathId(path), 1)).collect(),
             primary: PathId(0),
             alternate: Alternate::none(),
@@ -312,7 +315,7 @@ impl Paths {
 
     /// Suspects the primary path from now on; both paths are to be probed.
     pub fn suspect(&mut self, now: Nanos, doubt: Doubt) {
-        self.suspicion = Some(Suspicion::new(now, doubt));
+        self.suspicion = Some(Suspicion::new(now, doubt, self.number));
         self.route(self.primary).link.queued_there = false;
     }
 

@@ -298,7 +298,7 @@ impl Sender {
             return if beyond == 0 { Retry::LastPath } else { Retry::GiveUp };
         }
         if let Some(flight) = self.lose_oldest(routes) {
-            flight.restart();
+            flight.on_timeout();
         }
         self.waiting_since = now;
         Retry::Sent

@@ -50,7 +50,13 @@ fn end(number: u32, peer: u32, paths: u8) -> Connection {
 impl Flow {
     /// A connection over this many paths, with messages of this length to send.
     pub fn new(paths: u8, message_bytes: usize) -> Flow {
-        let mut ends = [end(11, 22, paths), end(22, 11, paths)];
+        Flow::numbered(11, paths, message_bytes)
+    }
+
+    /// The same, with this number.
+    pub fn numbered(number: u32, paths: u8, message_bytes: usize) -> Flow {
+        let peer = number + 11;
+        let mut ends = [end(number, peer, paths), end(peer, number, paths)];
         for id in 0..RECEIVES {
             let buffer = Vec::with_capacity(message_bytes);
             ends[1].post_receive(id, buffer).expect("it is in RTS");

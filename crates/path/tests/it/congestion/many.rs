@@ -21,7 +21,7 @@ fn share(marks_above: Option<u64>) -> Shared {
     let mut port = Link::new(1.0, 50 * US, QUEUE);
     port.marks_above = marks_above;
     let back = Link::new(100.0, 50 * US, 100 * MS);
-    let flows = (0..SENDERS).map(|_| Flow::new(1, PACKET_BYTES)).collect();
+    let flows = (0..SENDERS as u32).map(|k| Flow::numbered(k, 1, PACKET_BYTES)).collect();
     let mut net = Net::new(vec![[port, back]], flows);
     net.pass(MS);
     // Each has sent before, when it was alone.
