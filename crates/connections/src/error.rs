@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use laneway_path::Refusal;
 
+use crate::driver::kind::PathKind;
 use crate::driver::seal::Security;
 
 /// Why something could not be done, in a message that says what its fields are; what was there
@@ -32,6 +33,8 @@ pub enum NetError {
     OpenSecret { path: String, mode: u32, own: bool },
     /// A kind of security that is not one.
     Security { name: String },
+    /// A kind of paths that is not one.
+    PathKind { name: String },
     /// The peer did not answer in time, or does not know the secret.
     NoAnswer { peer: String, seconds: u64 },
     /// There is no such connection, or not any more.
@@ -92,6 +95,10 @@ impl fmt::Display for NetError {
             NetError::Security { name } => {
                 let names = Security::ALL.map(Security::name).join(", ");
                 write!(f, "{} is \"{name}\", not one of {names}", Security::VARIABLE)
+            }
+            NetError::PathKind { name } => {
+                let names = PathKind::ALL.map(PathKind::name).join(", ");
+                write!(f, "{} is \"{name}\", not one of {names}", PathKind::VARIABLE)
             }
             NetError::NoAnswer { peer, seconds } => {
                 write!(

@@ -124,6 +124,7 @@ mod inventory;
 mod service;
 mod system;
 
+pub use driver::kind::PathKind;
 pub use driver::notice::{ConnectionId, Notice, What};
 pub use driver::seal::Security;
 pub use driver::secret::Secret;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use laneway_path::wire::MOST_PATHS;
 use laneway_path::{Connection, Manager, Nanos, PathId, Refusal};
 
+use crate::driver::kind::PathKind;
 use crate::driver::managed::{self, Ends};
 use crate::driver::notice::{ConnectionId, Notice, What};
 use crate::driver::setup::Setup;
@@ -135,6 +136,7 @@ fn link(setup: &Setup, paths: u8, number: u32, peer: u32) -> Result<Link, Refusa
         packet_bytes: PACKET_BYTES,
         paths,
         leads: number < peer,
+        kind: PathKind::Datagram,
     };
     let (connection, manager) = managed::establish(0, setup, &ends)?;
     Ok(Link { connection, manager, is_closed: false, is_dirty: true })

@@ -38,10 +38,12 @@ mod receiving;
 mod sending;
 
 pub use bundle::Bundle;
+pub use connection::streams::MOST_FRAME_BYTES;
 pub use connection::{Config, Connection, Counters, Departure, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
 pub use histogram::Histogram;
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
+pub use paths::StreamState;
 pub use sending::Payload;
 pub use state::{Cause, MigrationState, QpState};
 

@@ -21,6 +21,8 @@ pub const DIVERSIONS: u8 = 32;
 pub struct Header {
     /// The path it was sent on, as both ends number them.
     pub path: PathId,
+    /// Whether it is a frame of the path's stream; streams have serial numbers of their own.
+    pub framed: bool,
     /// The receiver's queue pair.
     pub to: u32,
     /// The serial number of the packet on this path.
@@ -90,6 +92,13 @@ pub enum Body<'a> {
     Arming { bytes: usize },
 }
 
+impl Body<'_> {
+    /// Whether it loads a path: where data goes by streams, so does this.
+    pub fn loads(&self) -> bool {
+        matches!(self, Body::Arm { .. } | Body::Arming { .. })
+    }
+}
+
 const DATA: u8 = 1;
 const ACK: u8 = 2;
 const NOT_READY: u8 = 3;
@@ -104,6 +113,8 @@ const ACK_WANTED: u8 = 4;
 
 /// Beside the path of an answer.
 const QUEUED: u8 = 0x80;
+/// Beside the path of a packet.
+const FRAMED: u8 = 0x80;
 
 /// Diversions are counted in the upper bits of the byte of the primary path.
 const PATH_BITS: u32 = 3;
@@ -127,7 +138,8 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::Arming { .. } => (ARMING, 0, 0),
     };
     let primary = header.primary.0 | header.diversions << PATH_BITS;
-    out.extend([kind, flags, header.path.0, primary]);
+    let path = header.path.0 | if header.framed { FRAMED } else { 0 };
+    out.extend([kind, flags, path, primary]);
     out.extend(header.to.to_be_bytes());
     out.extend(header.serial.to_be_bytes());
     out.extend(header.epoch.to_be_bytes());
@@ -167,7 +179,8 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
     let mut bytes = Reader(packet);
     let [kind, flags, path, primary] = bytes.take()?;
     let header = Header {
-        path: path_id(path)?,
+        path: path_id(path & !FRAMED)?,
+        framed: path & FRAMED != 0,
         to: u32::from_be_bytes(bytes.take()?),
         serial: u64::from_be_bytes(bytes.take()?),
         epoch: u32::from_be_bytes(bytes.take()?),
@@ -250,6 +263,7 @@ mod tests {
 
     const HEADER: Header = Header {
         path: PathId(1),
+        framed: false,
         to: 77,
         serial: 1 << 40,
         epoch: 3,
@@ -285,10 +299,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for body in bodies() {
+        for (body, framed) in
+            bodies().into_iter().flat_map(|body| [(body.clone(), false), (body, true)])
+        {
+            let header = Header { framed, ..HEADER };
             let mut packet = Vec::new();
-            write(&HEADER, &body, &mut packet);
-            assert_eq!(read(&packet), Some((HEADER, body)));
+            write(&header, &body, &mut packet);
+            assert_eq!(read(&packet), Some((header, body)));
         }
     }
 

@@ -4,7 +4,11 @@ use laneway_path::{
     Config, Connection, Event, Manager, Modify, Nanos, PathId, Policy, QpState, Refusal,
 };
 
+use crate::driver::kind::PathKind;
 use crate::driver::setup::Setup;
+
+/// The longest part of a message in a frame of a stream: shorter ones cost calls to the kernel.
+const FRAME_BYTES: usize = 256 << 10;
 
 /// What both ends agreed on, as one of them sees it.
 pub(crate) struct Ends {
@@ -16,6 +20,7 @@ pub(crate) struct Ends {
     pub packet_bytes: usize,
     pub paths: u8,
     pub leads: bool,
+    pub kind: PathKind,
 }
 
 /// Ready to send and to receive.
@@ -26,6 +31,9 @@ pub(crate) fn establish(
 ) -> Result<(Connection, Manager), Refusal> {
     let Ends { number, paths, .. } = *ends;
     let mut connection = Connection::new(Config { number, paths });
+    if ends.kind == PathKind::Stream {
+        connection = connection.over_streams(FRAME_BYTES);
+    }
     let init = Modify { path: Some(setup.primary), ..Modify::to(QpState::Init) };
     connection.modify(now, init)?;
     let next = PathId((setup.primary.0 + 1) % paths);

@@ -4,6 +4,7 @@
 //! libibverbs by addresses that the program exchanges. From then on all drivers are alike, and
 //! refuse the same things.
 
+pub(crate) mod kind;
 pub(crate) mod managed;
 pub(crate) mod notice;
 pub(crate) mod seal;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use laneway_path::{AckTimeout, FailBack, NotReadyTimer, PathId, Policy, Retries};
 
+use super::kind::PathKind;
 use super::seal::Security;
 use crate::error::NetError;
 
@@ -23,6 +24,9 @@ pub struct Setup {
     /// What its packets are protected against, where it is not what the environment says; both ends
     /// must want the same.
     pub security: Option<Security>,
+    /// What carries its data, where it is opened from here and this is not what the environment
+    /// says; the peer follows.
+    pub kind: Option<PathKind>,
     /// The path that it begins with, where it is opened from here.
     pub primary: PathId,
     /// Whether connections that are opened from here to one peer begin with different paths, in
@@ -45,6 +49,7 @@ impl Setup {
             not_ready_timer: NotReadyTimer::USUAL,
             not_ready_retries: Retries::MOST,
             security: None,
+            kind: None,
             primary: PathId(0),
             spread: false,
             arms: true,
@@ -61,6 +66,11 @@ impl Setup {
     /// What packets are protected against.
     pub(crate) fn security(&self) -> Result<Security, NetError> {
         self.security.map_or_else(Security::from_env, Ok)
+    }
+
+    /// What carries the data of connections that are opened from here.
+    pub(crate) fn kind(&self) -> Result<PathKind, NetError> {
+        self.kind.map_or_else(PathKind::from_env, Ok)
     }
 
     /// For a connection that begins with this path.

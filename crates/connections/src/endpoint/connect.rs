@@ -10,6 +10,7 @@ use laneway_path::{Nanos, PathId, Refusal};
 use super::connections::{Agreed, End};
 use super::handshakes::{Offer, Opening, Packet, Step};
 use super::{ConnectionId, Endpoint, What};
+use crate::driver::kind::PathKind;
 use crate::driver::notice::CLOSE;
 use crate::driver::secret::random;
 use crate::error::NetError;
@@ -36,7 +37,7 @@ impl Endpoint {
             return Err(Refusal::UnknownPath { path: primary }.into());
         }
         let (now, opener) = (now(), random()?);
-        let offer = self.offer(label, primary.0)?;
+        let offer = self.offer(label, primary.0, self.kind)?;
         let connection = ConnectionId(offer.number);
         self.handshakes.open(Opening::new(now, opener, offer, &peers[..paths], limit));
         self.go_on_with_handshakes(now);
@@ -87,7 +88,7 @@ impl Endpoint {
         PathId(in_turn.min_by_key(|path| users[*path]).unwrap_or(0) as u8)
     }
 
-    fn offer(&mut self, label: u64, primary: u8) -> Result<Offer, NetError> {
+    fn offer(&mut self, label: u64, primary: u8, kind: PathKind) -> Result<Offer, NetError> {
         let number = self.connections.reserve()?;
         let [a, b, c] = random()?;
         let packet_bytes = self.paths.iter().map(|path| path.payload_bytes()).min().unwrap_or(0);
@@ -97,6 +98,7 @@ impl Endpoint {
             start: u32::from_be_bytes([0, a, b, c]),
             packet_bytes: packet_bytes as u32,
             primary,
+            kind,
             addresses: self.addresses(),
         })
     }
@@ -145,6 +147,7 @@ impl Endpoint {
             start: end.start,
             packet_bytes: end.packet_bytes,
             primary: end.first_path.0,
+            kind: open.offer.kind,
             addresses: self.lines.addresses(),
         };
         self.handshakes.answer(&mut self.lines, path, from, open, accepted, offer);
@@ -152,7 +155,7 @@ impl Endpoint {
     }
 
     fn accept(&mut self, now: Nanos, open: &Packet) -> Result<(), NetError> {
-        let own = self.offer(open.offer.label, open.offer.primary)?;
+        let own = self.offer(open.offer.label, open.offer.primary, open.offer.kind)?;
         let [opens, seals] = self.handshakes.sealers(open);
         let agreed = Agreed { own: &own, peer: &open.offer, leads: false, seals, opens };
         self.begin(now, agreed, What::Accepted { label: open.offer.label })?;
@@ -187,7 +190,9 @@ impl Endpoint {
             _ = end.manager.drain(now, &mut end.connection, path);
         }
         end.peers = self.lines.join(peers);
+        let streams = if end.leads { end.streams.len() } else { 0 };
         self.connections.insert(number, end);
+        self.want_streams(now, number, streams);
         self.notices.push(ConnectionId(number), what);
         Ok(())
     }
@@ -210,6 +215,7 @@ impl Endpoint {
     /// The number of a connection is free again.
     pub(super) fn release(&mut self, number: u32) {
         if let Some(end) = self.connections.release(number) {
+            self.release_streams(&end);
             self.lines.leave(&end.peers);
         }
     }

@@ -626,6 +626,7 @@ impl World {
             _ => self.random.index(most as usize) as u64,
         };
         let header = Header {
+            framed: false,
             path: PathId(path),
             to: to.0,
             serial: number(20_000),

@@ -14,6 +14,7 @@ mod lines;
 mod notices;
 mod receive;
 mod status;
+mod streams;
 mod transmit;
 mod wait;
 
@@ -25,6 +26,7 @@ use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
 use laneway_path::{Connection, Manager, Nanos, PathId, Refusal};
 
+use crate::driver::kind::PathKind;
 use crate::driver::notice::{ConnectionId, Notice, What};
 use crate::driver::secret::{Secret, TAG_BYTES};
 use crate::driver::setup::Setup;
@@ -38,6 +40,7 @@ use lines::Lines;
 pub use lines::Traffic;
 use notices::Notices;
 pub use status::{ConnectionStatus, PathStatus, Status};
+use streams::Wanted;
 use transmit::Batch;
 pub use wait::wait_for_any;
 
@@ -107,10 +110,14 @@ pub struct Dropped {
 pub struct Endpoint {
     paths: Vec<LocalPath>,
     setup: Setup,
+    /// What carries the data of connections that are opened from here.
+    kind: PathKind,
     lines: Lines,
     health: Health,
     connections: Connections,
     handshakes: Handshakes,
+    /// Streams that are to be opened.
+    wanted: Wanted,
     notices: Notices,
     dropped: Dropped,
     batch: Batch,
@@ -129,7 +136,8 @@ impl Endpoint {
         if let Some(path) = open_to_all.filter(|_| !secret.is_known) {
             return Err(NetError::NoSecret { address: path.address.ip() });
         }
-        let lines = Lines::open(&paths)?;
+        let kind = setup.kind()?;
+        let lines = Lines::open(&paths, accepts)?;
         let health = Health::new(&paths)?;
         if let Some(devices) = health.descriptor() {
             lines.watch(devices)?;
@@ -137,10 +145,12 @@ impl Endpoint {
         Ok(Endpoint {
             paths,
             setup,
+            kind,
             lines,
             health,
             connections: Connections::default(),
             handshakes: Handshakes::new(secret, setup.security()?, accepts)?,
+            wanted: Wanted::default(),
             notices: Notices::default(),
             dropped: Dropped::default(),
             batch: Batch::default(),
@@ -189,7 +199,9 @@ impl Endpoint {
         id: u64,
         buffer: Vec<u8>,
     ) -> Result<(), NetError> {
-        self.change(connection, |_, connection, _| connection.post_receive(id, buffer))
+        self.change(connection, |_, connection, _| connection.post_receive(id, buffer))?;
+        self.resume_streams(connection);
+        Ok(())
     }
 
     /// Looks at a connection.
@@ -225,6 +237,9 @@ impl Endpoint {
     pub fn on_carrier(&mut self, path: PathId, up: bool) {
         if !self.health.set_carrier(path, up) {
             return;
+        }
+        if up {
+            self.want_streams_of(now(), path);
         }
         for id in self.connections.ids() {
             let changed = self.change(id, |now, connection, _| {
@@ -285,6 +300,9 @@ impl Endpoint {
             let changes = self.health.query();
             self.on_carriers(&changes);
         }
+        if self.has_due_streams(now) {
+            self.go_on_with_streams(now);
+        }
         let comes = self.connections.may_be_due(now);
         if comes && self.connections.first_due().is_some_and(|at| at <= now) {
             // What waits for an answer must not ask again while the answer lies here.
@@ -302,6 +320,7 @@ impl Endpoint {
         self.connections.may_be_due(now)
             || asks
             || self.handshakes.is_opening()
+            || self.has_due_streams(now)
             || self.connections.is_turn_overdue(now)
     }
 

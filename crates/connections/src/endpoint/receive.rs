@@ -6,7 +6,7 @@ use laneway_path::wire::HEADER_BYTES;
 use laneway_path::{Nanos, PathId};
 
 use super::handshakes::is_handshake;
-use super::lines::{LineId, Readable};
+use super::lines::{LineId, Readable, StreamId, is_listener};
 use super::{ConnectionId, Endpoint, What};
 use crate::driver::notice::CLOSE;
 use crate::system::clock::age;
@@ -46,6 +46,9 @@ impl Endpoint {
                     let changes = self.health.on_event();
                     self.on_carriers(&changes);
                 }
+                Some(Readable::Line(line)) if is_listener(line) => {
+                    self.lines.streams.accept(now, line.path);
+                }
                 Some(Readable::Line(line)) => any |= self.receive_over(line, now),
                 None => {}
             }
@@ -68,6 +71,9 @@ impl Endpoint {
     }
 
     fn receive_over(&mut self, by: LineId, now: Nanos) -> bool {
+        if let Some(stream) = StreamId::of(by) {
+            return self.receive_frames(by, stream, now);
+        }
         let mut buffer = self.lines.take_buffer();
         let mut any = false;
         for _ in 0..TURNS {

@@ -16,7 +16,8 @@ impl Endpoint {
     fn next_due(&mut self) -> Option<Nanos> {
         let due = self.connections.first_due();
         let devices = self.health.next_at().filter(|_| self.connections.has_waiting());
-        [due, self.handshakes.next_at(), devices].into_iter().flatten().min()
+        let others = [self.handshakes.next_at(), self.next_of_streams(), devices];
+        others.into_iter().chain([due]).flatten().min()
     }
 
     /// What a call that waits for this endpoint has to look at.
@@ -26,7 +27,7 @@ impl Endpoint {
 
     /// How long nothing is to be done, if nothing arrives.
     pub(crate) fn max_sleep(&mut self, limit: Duration) -> Duration {
-        if self.connections.has_dirty() {
+        if self.connections.has_dirty() || self.lines.streams.has_changes() {
             return Duration::ZERO;
         }
         let now = now();

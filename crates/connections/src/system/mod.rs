@@ -8,3 +8,4 @@ pub(crate) mod bell;
 pub(crate) mod clock;
 pub(crate) mod readiness;
 pub(crate) mod socket;
+pub(crate) mod stream;

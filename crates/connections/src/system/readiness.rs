@@ -89,6 +89,14 @@ impl Readiness {
         *self.apart() = Some(Apart { fd, key, room });
     }
 
+    /// Arrivals by this descriptor are not reported until [`Readiness::watch_room`] is called.
+    pub fn pause(&self, fd: RawFd, key: u64, room: bool) {
+        if self.apart().as_ref().is_some_and(|apart| apart.fd == fd) {
+            self.rejoin();
+        }
+        self.select(fd, key, false, room);
+    }
+
     /// Reports the separate descriptor's arrivals again.
     pub fn rejoin(&self) {
         if let Some(Apart { fd, key, room }) = self.apart().take() {

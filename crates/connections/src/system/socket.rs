@@ -64,6 +64,17 @@ pub(crate) fn set_option(fd: RawFd, level: i32, option: i32, value: i32) -> io::
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Binds a socket to a device: packets leave and arrive by it, and no other.
+pub(crate) fn bind_to_device(fd: RawFd, device: &str) -> io::Result<()> {
+    let bytes = device.len() as libc::socklen_t;
+    let name = CString::new(device).unwrap_or_default();
+    let option = libc::SO_BINDTODEVICE;
+    // SAFETY: the name has as many bytes as are said.
+    let done =
+        unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, name.as_ptr().cast(), bytes) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 impl Socket {
     /// At an address, bound to a device where one is named; at the first free port of the range,
     /// or any if it is 0 to 0.
@@ -142,19 +153,8 @@ impl Socket {
     }
 
     fn bind_to_device(&self, device: &str) -> Result<(), NetError> {
-        let bytes = device.len() as libc::socklen_t;
-        let name = CString::new(device).unwrap_or_default();
-        // SAFETY: the name has as many bytes as are said.
-        let done = unsafe {
-            let fd = self.fd.as_raw_fd();
-            let option = libc::SO_BINDTODEVICE;
-            libc::setsockopt(fd, libc::SOL_SOCKET, option, name.as_ptr().cast(), bytes)
-        };
-        if done != 0 {
-            let error = io::Error::last_os_error();
-            return Err(NetError::system(format!("bind to device {device}"), error));
-        }
-        Ok(())
+        let bound = bind_to_device(self.fd.as_raw_fd(), device);
+        bound.map_err(|error| NetError::system(format!("bind to device {device}"), error))
     }
 
     fn set_options(&mut self, family: i32) -> Result<(), NetError> {

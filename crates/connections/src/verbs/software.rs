@@ -17,6 +17,7 @@ use super::device::DeviceEvent;
 use super::local::Local;
 use super::queue_pair::{AddressHandle, Target};
 use super::wire::{Arrival, Wire, packet_bytes};
+use crate::driver::kind::PathKind;
 use crate::driver::managed::{self, Ends};
 use crate::driver::notice::{CLOSE, ConnectionId, Notice, What};
 use crate::driver::seal::{Sealer, Security, sealers};
@@ -252,6 +253,7 @@ impl Addressed for Software {
             packet_bytes: packet_bytes(own.mtu.min(peer.mtu)) - HEADER_BYTES - TAG_BYTES,
             paths: self.wires.len() as u8,
             leads,
+            kind: PathKind::Datagram,
         };
         let (mut link, manager) = managed::establish(now(), &self.setup, &ends)?;
         let way = |(wire, peer): (&Wire, _)| {

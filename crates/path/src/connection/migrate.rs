@@ -71,7 +71,8 @@ impl Connection {
     /// Asks the peer, over the alternate path, to load it as well.
     pub(super) fn ask_to_arm(&mut self, now: Nanos) {
         if let Some(path) = self.paths.ask_to_arm(now) {
-            let bytes = self.sender.packet_bytes();
+            // A stream cuts what it carries: the length of its packets is proved by probes.
+            let bytes = if self.has_streams { 0 } else { self.sender.packet_bytes() };
             self.control.push(now, path, Body::Arm { bytes });
         }
     }

@@ -11,6 +11,7 @@ mod migrate;
 mod modify;
 mod queue_pair;
 mod receive;
+pub(crate) mod streams;
 mod timers;
 mod transmit;
 
@@ -61,6 +62,10 @@ pub struct Connection {
     answer_by: Option<PathId>,
     /// The packet that comes next over this path was marked on its way.
     marked: Option<PathId>,
+    /// Whether data goes by streams.
+    has_streams: bool,
+    /// A stream that carries nothing although its path works: it is to be opened again.
+    stale_stream: Option<PathId>,
 }
 
 impl Connection {
@@ -83,12 +88,19 @@ impl Connection {
             carried_at: 0,
             answer_by: None,
             marked: None,
+            has_streams: false,
+            stale_stream: None,
         }
     }
 
     /// The number of the queue pair.
     pub fn number(&self) -> u32 {
         self.queue_pair.number()
+    }
+
+    /// The number of paths that both ends know.
+    pub fn paths(&self) -> u8 {
+        self.paths.iter().count() as u8
     }
 
     /// The number of the peer's queue pair, from RTR on.

@@ -9,12 +9,21 @@ impl Connection {
     /// A packet came over a path, at this time or before: when it reached this machine, if its
     /// driver knows that.
     pub fn on_packet(&mut self, now: Nanos, path: PathId, packet: &[u8]) {
+        self.take(now, path, packet, false);
+    }
+
+    /// The same for a frame of the path's stream.
+    pub fn on_frame(&mut self, now: Nanos, path: PathId, frame: &[u8]) {
+        self.take(now, path, frame, true);
+    }
+
+    fn take(&mut self, now: Nanos, path: PathId, packet: &[u8], framed: bool) {
         let marked = self.marked.take() == Some(path);
         let Some((header, body)) = read(packet) else {
             self.counters.malformed += 1;
             return;
         };
-        if header.to != self.number() || header.path != path {
+        if header.to != self.number() || header.path != path || header.framed != framed {
             self.counters.strange += 1;
             return;
         }
@@ -26,8 +35,14 @@ impl Connection {
             self.counters.unexpected += 1;
             return;
         }
+        // What goes by streams comes by streams alone, and nothing else does.
+        let is_data = matches!(body, Body::Data { .. });
+        if framed != (self.has_streams && (is_data || body.loads())) {
+            self.counters.strange += 1;
+            return;
+        }
         let is_late = self.sender.is_held_back(header.expects);
-        if !self.paths.route(path).on_arrival(now, header.serial) || is_late {
+        if !self.paths.route(path).on_arrival(now, &header) || is_late {
             self.counters.replayed += 1;
             return;
         }

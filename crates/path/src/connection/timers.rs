@@ -16,6 +16,7 @@ impl Connection {
         }
         let times = [
             self.receiver.ack_at(),
+            self.receiver.not_ready_at(),
             self.sender.next_timeout(),
             self.suspect_at(),
             self.paths.next_timeout(!self.sender.is_idle()),
@@ -34,6 +35,7 @@ impl Connection {
         if !self.state().receives() {
             return;
         }
+        self.receiver.on_timeout(now);
         self.sender.on_timeout(now);
         if let Some(path) = self.sender.take_doubtful(now) {
             self.sender.detect_losses(now, self.paths.route(path));
@@ -71,14 +73,15 @@ impl Connection {
         if self.paths.is_diverted() {
             return Some(self.paths.suspect_at(0));
         }
-        let silent = self.paths.suspect_at(self.sender.waiting_since()?);
+        let since = self.sender.waiting_since()? + self.sender.allowance();
+        let silent = self.paths.suspect_at(since);
         Some(self.doubt_at().map_or(silent, |at| at.min(silent)))
     }
 
     /// When the primary path, which answers, is asked whether it passes packets of full length.
     fn doubt_at(&self) -> Option<Nanos> {
         let since = self.sender.stuck_since()?.max(self.carried_at);
-        self.paths.doubt_at(since)
+        self.paths.doubt_at(since + self.sender.allowance())
     }
 
     /// No sign of life, or no progress, while packets wait for one: both paths are probed.
@@ -98,6 +101,7 @@ impl Connection {
             Verdict::Alive => {
                 if doubts_length {
                     self.carried_at = now;
+                    self.doubt_stream(now);
                 }
                 self.trust(now);
             }

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use super::control::Control;
-use crate::paths::micros;
+use crate::paths::{Route, micros};
 use crate::sending::Payload;
 use crate::state::QpState;
 use crate::wire::{Body, Header, write};
@@ -16,11 +16,13 @@ pub struct Departure {
     pub path: PathId,
     /// Its part of a message.
     pub payload: Option<Payload>,
+    /// Whether it is a frame of the path's stream, and not a datagram.
+    pub framed: bool,
 }
 
 impl From<PathId> for Departure {
     fn from(path: PathId) -> Departure {
-        Departure { path, payload: None }
+        Departure { path, payload: None, framed: false }
     }
 }
 
@@ -28,7 +30,7 @@ impl Connection {
     /// Writes the next due packet behind what is in `out` and returns its path; `None` if no packet
     /// is due.
     pub fn poll_transmit(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
-        let Departure { path, payload } = self.poll_departure(now, out)?;
+        let Departure { path, payload, .. } = self.poll_departure(now, out)?;
         out.extend_from_slice(payload.as_ref().map_or(&[], |payload| self.payload(payload)));
         Some(path)
     }
@@ -44,8 +46,13 @@ impl Connection {
         if !self.state().receives() {
             return None;
         }
-        if let Some(control) = self.control.pop() {
-            return Some(self.write_control(now, control, out).into());
+        while let Some(control) = self.control.pop() {
+            let framed = self.has_streams && control.body.loads();
+            let is_carried = self.paths.get(control.path).is_some_and(Route::has_stream);
+            if !framed || is_carried {
+                let path = self.write_control(now, control, framed, out);
+                return Some(Departure { framed, ..path.into() });
+            }
         }
         if let Some(timer) = self.receiver.take_not_ready() {
             let body = Body::NotReady { timer: timer.code() };
@@ -58,15 +65,20 @@ impl Connection {
         self.write_data(now, out)
     }
 
-    fn header(&mut self, now: Nanos, path: PathId) -> Header {
+    fn header(&mut self, now: Nanos, path: PathId, framed: bool) -> Header {
         let (to, epoch, primary) = (self.peer(), self.epoch(), self.primary());
-        let (serial, expects) = (self.paths.route(path).next_serial(now), self.receiver.expects());
+        let expects = self.receiver.expects();
+        let route = self.paths.route(path);
+        let serial = match &mut route.stream {
+            Some(stream) if framed => stream.next_serial(),
+            _ => route.next_serial(now),
+        };
         let diversions = self.paths.diversions();
-        Header { path, to, serial, epoch, primary, diversions, expects }
+        Header { path, framed, to, serial, epoch, primary, diversions, expects }
     }
 
     fn write(&mut self, now: Nanos, path: PathId, body: &Body<'_>, out: &mut Vec<u8>) -> PathId {
-        let header = self.header(now, path);
+        let header = self.header(now, path, false);
         write(&header, body, out);
         self.counters.sent += 1;
         path
@@ -76,9 +88,10 @@ impl Connection {
         &mut self,
         now: Nanos,
         Control { path, body, since }: Control,
+        framed: bool,
         out: &mut Vec<u8>,
     ) -> PathId {
-        let header = self.header(now, path);
+        let header = self.header(now, path, framed);
         let body = match body {
             Body::Probe { bytes } => {
                 if bytes > 0 {
@@ -132,7 +145,7 @@ impl Connection {
         }
         let next = self.sender.next_to_send(self.begins()?)?;
         let path = self.paths.in_use();
-        let header = self.header(now, path);
+        let header = self.header(now, path, self.has_streams);
         let route = self.paths.route(path);
         let (part, ack_wanted) = self.sender.on_sent(now, next, route, header.serial);
         self.counters.sent += 1;
@@ -146,6 +159,6 @@ impl Connection {
         };
         write(&header, &body, out);
         self.receiver.on_data_sent();
-        Some(Departure { path, payload: Some(part.payload) })
+        Some(Departure { path, payload: Some(part.payload), framed: self.has_streams })
     }
 }

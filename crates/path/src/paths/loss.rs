@@ -88,14 +88,28 @@ impl Loss {
             return;
         }
         self.latest = Some(echo.serial);
-        let trip = trip.smoothed;
         let missing = echo.serial.saturating_add(1).saturating_sub(echo.arrived);
-        if let Some(lost) = self.short.add(now, echo.serial, missing, trip) {
+        self.count(now, echo.serial, missing, trip.smoothed);
+    }
+
+    /// The kernel has sent this number of segments of a stream, some of them again.
+    pub fn on_segments(&mut self, now: Nanos, sent: u64, again: u64, trip: RoundTrip) {
+        let is_another = self.latest.replace(sent).is_some_and(|before| before > sent);
+        if is_another || trip.last.saturating_sub(trip.least) > LONG_QUEUE {
+            *self = Loss { latest: Some(sent), ..Loss::default() };
+        } else {
+            self.count(now, sent, again, trip.smoothed);
+        }
+    }
+
+    /// Of packets up to this number, some are missing.
+    fn count(&mut self, now: Nanos, serial: u64, missing: u64, trip: Nanos) {
+        if let Some(lost) = self.short.add(now, serial, missing, trip) {
             let least = if self.heavy == 0 { lost } else { self.heavy_lost.min(lost) };
             self.heavy = if lost >= HEAVY { self.heavy + 1 } else { 0 };
             self.heavy_lost = least;
         }
-        if let Some(lost) = self.long.add(now, echo.serial, missing, trip) {
+        if let Some(lost) = self.long.add(now, serial, missing, trip) {
             self.light_lost = Some(lost).filter(|lost| *lost >= LIGHT);
         }
     }

@@ -12,6 +12,7 @@ mod loss;
 mod replay;
 mod round_trip;
 mod route;
+mod stream;
 mod trial;
 
 use alternate::{Alternate, Probed};
@@ -22,6 +23,8 @@ use trial::Trial;
 pub(crate) use detection::{Doubt, Verdict};
 pub(crate) use round_trip::RoundTrip;
 pub(crate) use route::{Route, micros};
+pub(crate) use stream::Stream;
+pub use stream::StreamState;
 pub(crate) use trial::Step;
 
 use crate::state::{Cause, MigrationState};
@@ -133,6 +136,25 @@ impl Paths {
         self.primary = path;
     }
 
+    /// Data goes by streams, one for each path, none of which is open yet.
+    pub fn use_streams(&mut self) {
+        self.routes.iter_mut().for_each(|route| route.stream = Some(Stream::default()));
+    }
+
+    /// The stream of a path opens, or is lost; false if this was known.
+    pub fn set_stream(&mut self, now: Nanos, path: PathId, open: bool) -> bool {
+        let route = self.route(path);
+        let stream = route.stream.as_mut();
+        let changes = stream.is_some_and(|stream| stream.set_open(now, open));
+        if changes {
+            route.forget_loss();
+        }
+        if changes && open && self.alternate() == Some(path) {
+            self.alternate.ask_anew(now);
+        }
+        changes
+    }
+
     /// The longest payload of a packet; the windows begin anew.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.routes.iter_mut().for_each(|route| route.flight.set_packet_bytes(bytes));
@@ -190,7 +212,8 @@ impl Paths {
             return None;
         }
         let path = self.alternate.ask(now)?;
-        self.route(path).link.carrier.then_some(path)
+        let route = self.route(path);
+        (route.link.carrier && route.has_stream()).then_some(path)
     }
 
     /// The peer wants a path as its alternate one.
@@ -236,7 +259,8 @@ impl Paths {
 
     /// The path that can take over from a dead one.
     pub fn failover(&self) -> Option<PathId> {
-        let works = self.armed_route().is_some_and(|route| route.link.carrier);
+        let works =
+            self.armed_route().is_some_and(|route| route.link.carrier && route.has_stream());
         self.alternate.armed().filter(|_| works)
     }
 
@@ -301,6 +325,13 @@ impl Paths {
             Some(suspicion) => suspicion.next_at(),
             None => waiting_since + patience(self.primary_route()),
         }
+    }
+
+    /// Whether the stream of the primary path holds bytes and carries none.
+    pub fn is_stream_stuck(&self, now: Nanos) -> bool {
+        let route = self.primary_route();
+        let trip = route.trips().longest();
+        route.stream.as_ref().is_some_and(|stream| stream.is_stuck(now, trip))
     }
 
     /// When it is suspected to pass short packets only, if nothing was acknowledged since then.

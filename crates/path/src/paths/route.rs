@@ -6,8 +6,9 @@ use super::liveness::Liveness;
 use super::loss::Loss;
 use super::replay::Replay;
 use super::round_trip::{RoundTrip, RoundTrips};
+use super::stream::{Stream, StreamState};
 use crate::congestion::{Flight, MOST_PACKETS};
-use crate::wire::{Counts, Echo};
+use crate::wire::{Counts, Echo, Header};
 use crate::{Nanos, PathId};
 
 /// Packets whose time of sending is remembered: all that can be under way, and more.
@@ -46,6 +47,8 @@ pub(crate) struct Route {
     loss: Loss,
     pub flight: Flight,
     pub link: Link,
+    /// Where data goes by a stream.
+    pub stream: Option<Stream>,
 }
 
 impl Route {
@@ -63,6 +66,7 @@ impl Route {
             loss: Loss::default(),
             flight: Flight::new(packet),
             link: Link { carrier: true, has_room: true, queued_here: false, queued_there: false },
+            stream: None,
         }
     }
 
@@ -99,7 +103,11 @@ impl Route {
     }
 
     /// Records a packet that arrived over this path; false if it is a duplicate.
-    pub fn on_arrival(&mut self, now: Nanos, serial: u64) -> bool {
+    pub fn on_arrival(&mut self, now: Nanos, header: &Header) -> bool {
+        let serial = header.serial;
+        if let Some(stream) = self.stream.as_mut().filter(|_| header.framed) {
+            return stream.on_arrival(serial);
+        }
         let fresh = self.arrived.take(serial);
         if fresh {
             self.liveness.on_arrival(now);
@@ -148,7 +156,9 @@ impl Route {
         let mut measured = None;
         self.reported = Some(serial);
         self.liveness.on_report(now);
-        self.loss.on_report(now, echo, self.trips.estimate());
+        if self.stream.is_none() {
+            self.loss.on_report(now, echo, self.trips.estimate());
+        }
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;
@@ -162,6 +172,15 @@ impl Route {
             }
         }
         measured
+    }
+
+    /// What the kernel says of the stream: when it last made progress.
+    pub fn on_stream_state(&mut self, now: Nanos, state: &StreamState) -> Option<Nanos> {
+        let stream = self.stream.as_mut()?;
+        stream.on_state(now, state);
+        let StreamState { segments, retransmitted, .. } = *state;
+        self.loss.on_segments(now, segments, retransmitted, self.trips.estimate());
+        Some(stream.progress_at())
     }
 
     /// The packets that this path loses towards the peer.
@@ -183,9 +202,21 @@ impl Route {
         &self.trips
     }
 
-    /// Whether data can leave by this path: the interface works, and the window has room.
+    /// Whether data can leave by this path: the interface works, and the window has room, or the
+    /// stream.
     pub fn takes_data(&self) -> bool {
-        self.flight.has_room() && self.link.carrier && self.link.has_room
+        let takes = self.stream.as_ref().map_or_else(|| self.flight.has_room(), Stream::is_open);
+        takes && self.link.carrier && self.link.has_room
+    }
+
+    /// When the next packet of data may leave: a stream paces what it carries itself.
+    pub fn next_departure(&self) -> Nanos {
+        if self.stream.is_some() { 0 } else { self.flight.next_departure(self.trip()) }
+    }
+
+    /// Whether the stream can carry data; true where none is needed.
+    pub fn has_stream(&self) -> bool {
+        self.stream.as_ref().is_none_or(Stream::is_open)
     }
 }
 

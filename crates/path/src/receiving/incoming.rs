@@ -92,7 +92,7 @@ impl Incoming {
         if ahead > MOST_EARLY {
             return Taken::Refused;
         }
-        let waits = self.early.front().is_some_and(Option::is_some);
+        let waits = self.waits_for_receive();
         if ahead == 0 && !waits {
             let taken = self.append(first, last, bytes);
             match taken {
@@ -160,6 +160,11 @@ impl Incoming {
             self.early.pop_front();
         }
         Taken::InOrder
+    }
+
+    /// Whether the next packet has come, and waits for a receive.
+    pub fn waits_for_receive(&self) -> bool {
+        self.early.front().is_some_and(Option::is_some)
     }
 
     pub fn has_early(&self) -> bool {

@@ -13,8 +13,11 @@ use crate::wire::Range;
 
 /// An acknowledgement waits this long for a packet that it could travel with.
 const ACK_WAITS: Nanos = 100_000;
-/// The number of packets that trigger an acknowledgement at once.
+/// The number of packets that trigger an acknowledgement at once, and of bytes in frames.
 const ACK_AFTER: u32 = 16;
+const ACK_AFTER_BYTES: usize = 128 << 10;
+/// Where data comes by streams, a peer that waits for a receive is told so this often.
+pub(crate) const NOT_READY_APART: Nanos = 10_000_000;
 
 pub(crate) struct Receiver {
     incoming: Incoming,
@@ -22,8 +25,12 @@ pub(crate) struct Receiver {
     /// When an acknowledgement must leave, and how many packets wait for it.
     ack_at: Option<Nanos>,
     unacknowledged: u32,
+    /// Bytes of frames that wait for it; `None` where data does not come by streams.
+    unacknowledged_bytes: Option<usize>,
     /// The peer must learn that no receive is posted.
     not_ready_due: bool,
+    /// When it must learn so again: it does not ask.
+    not_ready_at: Option<Nanos>,
     /// Marks of congestion, which data does not carry, wait for an acknowledgement.
     has_marks: bool,
 }
@@ -44,7 +51,9 @@ impl Default for Receiver {
             not_ready_timer: NotReadyTimer::USUAL,
             ack_at: None,
             unacknowledged: 0,
+            unacknowledged_bytes: None,
             not_ready_due: false,
+            not_ready_at: None,
             has_marks: false,
         }
     }
@@ -59,6 +68,16 @@ impl Receiver {
         }
     }
 
+    /// Data comes by streams.
+    pub fn use_streams(&mut self) {
+        self.unacknowledged_bytes = Some(0);
+    }
+
+    /// Whether a packet waits for its receive.
+    pub fn waits_for_receive(&self) -> bool {
+        self.incoming.waits_for_receive()
+    }
+
     /// Posts a receive. A packet may have waited for it; then the peer waits too, and is
     /// acknowledged at once. It may not fit either.
     pub fn post(&mut self, id: u64, buffer: Vec<u8>) -> Option<Taken> {
@@ -67,6 +86,7 @@ impl Receiver {
         if self.incoming.expects() == before && taken != Taken::Broken {
             return None;
         }
+        self.not_ready_at = None;
         self.owe(0, taken, true);
         Some(taken)
     }
@@ -78,7 +98,11 @@ impl Receiver {
         Data { number, first, last, ack_wanted, bytes }: Data<'_>,
     ) -> Taken {
         // What closes a gap is reported at once, too: the peer may be about to send it again.
-        let ack_wanted = ack_wanted || self.incoming.has_early();
+        let mut ack_wanted = ack_wanted || self.incoming.has_early();
+        if let Some(waiting) = &mut self.unacknowledged_bytes {
+            *waiting += bytes.len();
+            ack_wanted |= *waiting >= ACK_AFTER_BYTES;
+        }
         let taken = self.incoming.on_data(number, first, last, bytes);
         self.owe(now, taken, ack_wanted);
         taken
@@ -90,6 +114,9 @@ impl Receiver {
         let at = if at_once { now } else { now + ACK_WAITS };
         self.ack_at = Some(self.ack_at.map_or(at, |before| before.min(at)));
         self.not_ready_due |= taken == Taken::NotReady;
+        if taken == Taken::NotReady && self.unacknowledged_bytes.is_some() {
+            self.not_ready_at = Some(now + NOT_READY_APART);
+        }
     }
 
     /// The next message that is complete.
@@ -99,13 +126,13 @@ impl Receiver {
 
     /// Gives back the receives that no message will come for.
     pub fn flush(&mut self) -> Vec<u64> {
-        (self.ack_at, self.not_ready_due) = (None, false);
+        (self.ack_at, self.not_ready_due, self.not_ready_at) = (None, false, None);
         self.incoming.flush()
     }
 
     /// Forgets the peer.
     pub fn reset(&mut self) {
-        self.incoming = Incoming::default();
+        (self.incoming, self.not_ready_at) = (Incoming::default(), None);
     }
 
     /// The number of the packet that is expected next.
@@ -136,12 +163,26 @@ impl Receiver {
     /// An acknowledgement leaves.
     pub fn on_ack_sent(&mut self) {
         (self.ack_at, self.unacknowledged, self.has_marks) = (None, 0, false);
+        self.unacknowledged_bytes = self.unacknowledged_bytes.map(|_| 0);
     }
 
     /// Data leaves, which says what arrived in order; only what came early needs more words.
     pub fn on_data_sent(&mut self) {
         if !self.incoming.has_early() && !self.has_marks {
             self.on_ack_sent();
+        }
+    }
+
+    /// When the peer must learn again that no receive is posted.
+    pub fn not_ready_at(&self) -> Option<Nanos> {
+        self.not_ready_at
+    }
+
+    /// Time has passed.
+    pub fn on_timeout(&mut self, now: Nanos) {
+        if self.not_ready_at.is_some_and(|at| at <= now) {
+            self.not_ready_due = true;
+            self.not_ready_at = Some(now + NOT_READY_APART);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::connection::{Modify, Why};
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
 use crate::number::is_held_back;
 use crate::paths::Route;
+use crate::receiving::NOT_READY_APART;
 use crate::wire::{MOST_PATHS, Range};
 use crate::{Nanos, PathId};
 use outgoing::{Arrived, Outgoing, Part};
@@ -19,6 +20,8 @@ use outgoing::{Arrived, Outgoing, Part};
 pub(crate) struct Sender {
     outgoing: Outgoing,
     packet_bytes: usize,
+    /// The longest part of a message in a frame, where data goes by streams.
+    frame_bytes: Option<usize>,
     ack_timeout: AckTimeout,
     retries: Retries,
     not_ready_retries: Retries,
@@ -57,6 +60,7 @@ impl Default for Sender {
         Sender {
             outgoing: Outgoing::default(),
             packet_bytes: 0,
+            frame_bytes: None,
             ack_timeout: AckTimeout::NEVER,
             retries: Retries::MOST,
             not_ready_retries: Retries::MOST,
@@ -83,6 +87,11 @@ impl Sender {
         }
         self.retried = 0;
         self.not_ready_left = self.not_ready_retries.count();
+    }
+
+    /// Data goes by streams, in frames of at most so many bytes.
+    pub fn use_streams(&mut self, frame_bytes: usize) {
+        self.frame_bytes = Some(frame_bytes);
     }
 
     pub fn push(&mut self, now: Nanos, id: u64, message: Vec<u8>) {
@@ -137,12 +146,13 @@ impl Sender {
             return None;
         }
         let wants = route.takes_data() && self.outgoing.wants_to_send(fresh);
-        wants.then(|| route.flight.next_departure(route.trip()))
+        wants.then(|| route.next_departure())
     }
 
     /// The packet that leaves next.
     pub fn next_to_send(&mut self, fresh: bool) -> Option<Next> {
-        let number = self.outgoing.next_to_send(self.packet_bytes, fresh)?;
+        let size = self.frame_bytes.unwrap_or(self.packet_bytes);
+        let number = self.outgoing.next_to_send(size, fresh)?;
         Some(Next { number, is_resent: self.outgoing.was_sent(number) })
     }
 
@@ -155,12 +165,22 @@ impl Sender {
         serial: u64,
     ) -> (Part, bool) {
         let (bytes, trip) = (self.outgoing.len(next.number) as u64, route.trip());
-        let full = route.flight.on_sent(now, bytes, trip);
+        let full = route.stream.is_none() && route.flight.on_sent(now, bytes, trip);
         if !self.outgoing.has_outstanding() {
             (self.progress_at, self.retried) = (now, 0);
         }
         let part = self.outgoing.on_sent(next.number, route.id(), serial, now);
         (part, full || next.is_resent)
+    }
+
+    /// A stream is lost: what it may still have carried is to leave again.
+    pub fn lose_stream(&mut self, path: PathId) {
+        self.outgoing.lose(path, u64::MAX, Nanos::MAX, |_| {});
+    }
+
+    /// The kernel carries on with the oldest frame: the wait for its acknowledgement begins anew.
+    pub fn on_stream_progress(&mut self, at: Nanos) {
+        self.progress_at = self.progress_at.max(at);
     }
 
     /// Everything under way is to leave again, by another path: nothing counts as under way.
@@ -210,6 +230,10 @@ impl Sender {
 
     /// Packets that left a path are lost if one that left sufficiently later has arrived.
     pub fn detect_losses(&mut self, now: Nanos, route: &mut Route) {
+        // A stream loses nothing while it is open.
+        if route.stream.is_some() {
+            return;
+        }
         let (path, trip) = (route.id(), route.trip());
         let Some(reported) = route.reported() else { return };
         self.reported[usize::from(path.0)] = Some(reported);
@@ -253,16 +277,29 @@ impl Sender {
         if !self.not_ready_retries.has_no_end() {
             self.not_ready_left = self.not_ready_left.checked_sub(1).ok_or(Why::NotReadyRetries)?;
         }
-        self.lose_oldest(routes);
-        self.not_ready_until = Some(now + timer.nanos());
-        self.waiting_since = now + timer.nanos();
-        (self.progress_at, self.retried) = (now + timer.nanos(), 0);
+        // A frame waits at the peer, which says so again. A packet is sent again.
+        let again_at = if self.frame_bytes.is_some() {
+            now + 2 * NOT_READY_APART
+        } else {
+            self.lose_oldest(routes);
+            self.not_ready_until = Some(now + timer.nanos());
+            now + timer.nanos()
+        };
+        self.waiting_since = again_at;
+        (self.progress_at, self.retried) = (again_at, 0);
         Ok(true)
     }
 }
 
 /// Timers.
 impl Sender {
+    /// How long the oldest packet may take by its length alone: nothing for a packet, and in a
+    /// frame the time at 400 Mbit/s.
+    pub fn allowance(&self) -> Nanos {
+        let bytes = self.frame_bytes.map_or(0, |_| self.outgoing.oldest_bytes());
+        bytes as Nanos * 20
+    }
+
     /// Since when a packet has waited for a sign of the peer, if one does.
     pub fn waiting_since(&self) -> Option<Nanos> {
         let sent_at = self.outgoing.oldest_sent_at().filter(|_| self.not_ready_until.is_none())?;
@@ -297,7 +334,9 @@ impl Sender {
         if let Some(beyond) = self.retried.checked_sub(self.retries.count() + 1) {
             return if beyond == 0 { Retry::LastPath } else { Retry::GiveUp };
         }
-        if let Some(flight) = self.lose_oldest(routes) {
+        if self.frame_bytes.is_none()
+            && let Some(flight) = self.lose_oldest(routes)
+        {
             flight.on_timeout();
         }
         self.waiting_since = now;
@@ -320,6 +359,9 @@ impl Sender {
 fn on_arrived(now: Nanos, arrived: &Arrived, reported: Option<u64>, route: &mut Route) {
     let (trip, sent) = (route.trip(), arrived.sent);
     route.on_report(now);
+    if route.stream.is_some() {
+        return;
+    }
     if arrived.is_lost {
         route.flight.on_spurious_loss(now, trip);
     } else {

@@ -134,6 +134,11 @@ impl Outgoing {
         self.packets.front()?.sent.map(|sent| sent.at)
     }
 
+    /// Bytes of that packet.
+    pub fn oldest_bytes(&self) -> usize {
+        self.packets.front().map_or(0, |packet| packet.len)
+    }
+
     fn first_uncut(&self) -> Option<&Message> {
         let index = (self.next_message - self.first_message) as usize;
         self.messages.get(index)

@@ -69,6 +69,7 @@ fn number(random: &mut SplitMix64) -> u64 {
 fn hostile(random: &mut SplitMix64, to: u32, path: u8) -> Vec<u8> {
     let mut some = || number(random);
     let header = Header {
+        framed: false,
         path: PathId(path),
         to,
         serial: some(),

@@ -2,11 +2,13 @@
 
 use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
 
+use crate::driver::kind::PathKind;
 use crate::driver::managed::{self, Ends};
 use crate::driver::seal::Sealer;
 use crate::driver::setup::Setup;
 use crate::endpoint::handshakes::Offer;
 use crate::endpoint::lines::Peer;
+use crate::endpoint::streams::OfPath;
 
 /// The two ends of a connection, as one of them sees them.
 pub(in crate::endpoint) struct Agreed<'a> {
@@ -24,6 +26,12 @@ pub(in crate::endpoint) struct End {
     pub peers: Vec<Peer>,
     pub seals: Sealer,
     pub opens: Sealer,
+    /// Whether it was opened from here.
+    pub leads: bool,
+    /// Where data goes by streams, that of each path.
+    pub streams: Vec<OfPath>,
+    /// Paths that it has left, whose streams are to be reset.
+    pub left: Vec<PathId>,
     /// What it said of itself when it was opened.
     pub start: u32,
     pub packet_bytes: u32,
@@ -49,16 +57,21 @@ impl End {
             packet_bytes: own.packet_bytes.min(peer.packet_bytes) as usize,
             paths,
             leads,
+            kind: own.kind,
         };
         let first_path = PathId(own.primary);
         let setup = setup.beginning_with(first_path);
         let (connection, manager) = managed::establish(now, &setup, &ends)?;
+        let streams = if own.kind == PathKind::Stream { usize::from(paths) } else { 0 };
         Ok(End {
             connection,
             manager,
             peers: Vec::new(),
             seals,
             opens,
+            leads,
+            streams: vec![OfPath::none(); streams],
+            left: Vec::new(),
             start: own.start,
             packet_bytes: own.packet_bytes,
             first_path,

@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 
 use laneway_path::wire::MOST_PATHS;
 
+use crate::driver::kind::PathKind;
 use crate::driver::seal::Security;
 use crate::driver::secret::{Drawn, Prover, TAG_BYTES};
 use crate::system::address::{WIRE_BYTES, from_wire, to_wire};
@@ -33,7 +34,7 @@ pub enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Hello, Kind::Challenge, Kind::Open, Kind::Accepted];
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 const FIXED_BYTES: usize = 60;
 
 /// What an end says of itself.
@@ -49,6 +50,8 @@ pub struct Offer {
     pub packet_bytes: u32,
     /// The path that the connection begins with: the opener's choice.
     pub primary: u8,
+    /// What carries its data: the opener's choice, too.
+    pub kind: PathKind,
     /// Where it is, on each path.
     pub addresses: Vec<SocketAddr>,
 }
@@ -73,7 +76,7 @@ pub fn write(packet: &Packet, job: &Prover) -> Vec<u8> {
     let Packet { kind, security, opener, accepter, offer, called } = packet;
     let counts = [offer.addresses.len() as u8, called.len() as u8];
     let mut out = vec![*kind as u8, VERSION, counts[0], counts[1]];
-    out.extend([offer.primary, security.code(), 0, 0]);
+    out.extend([offer.primary, security.code(), offer.kind.code(), 0]);
     out.extend(opener);
     out.extend(accepter);
     out.extend(offer.number.to_be_bytes());
@@ -98,7 +101,8 @@ pub fn read(packet: &[u8], job: &Prover) -> Option<Packet> {
     }
     let body = job.open(packet)?;
     let (head, list) = body.split_at_checked(FIXED_BYTES)?;
-    let [kind, VERSION, _, _, primary, security, 0, 0] = head[..8] else { return None };
+    let [kind, VERSION, _, _, primary, security, carrier, 0] = head[..8] else { return None };
+    let carrier = PathKind::ALL.into_iter().find(|known| known.code() == carrier)?;
     let kind = KINDS.into_iter().find(|known| *known as u8 == kind)?;
     let security = Security::ALL.into_iter().find(|known| known.code() == security)?;
     let word = |at: usize| Some(u32::from_be_bytes(*head.get(at..)?.first_chunk()?));
@@ -111,6 +115,7 @@ pub fn read(packet: &[u8], job: &Prover) -> Option<Packet> {
         start: word(52)?,
         packet_bytes: word(56)?,
         primary,
+        kind: carrier,
         addresses,
     };
     let is_path = usize::from(primary) < MOST_PATHS;
@@ -144,6 +149,7 @@ mod tests {
                 start: 0xff_ffff,
                 packet_bytes: 1424,
                 primary: 7,
+                kind: PathKind::Stream,
                 addresses: (0..paths).map(address).collect(),
             },
             called: (10..10 + if calls { paths } else { 0 }).map(address).collect(),

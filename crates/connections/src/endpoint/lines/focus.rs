@@ -1,6 +1,8 @@
 //! The line that packets came by last: most likely the next ones do, too.
 
-use super::wire::{LineId, OPEN, Wire};
+use std::os::fd::RawFd;
+
+use super::wire::{LineId, OPEN};
 use crate::system::readiness::Readiness;
 
 /// All lines are looked at this rarely, and the likely one in between.
@@ -40,17 +42,25 @@ impl Focus {
         self.is_apart.then_some(self.hot)
     }
 
-    /// Something came by this line of this wire.
-    pub fn note_arrival(&mut self, by: LineId, wire: &Wire, readiness: &Readiness) {
+    /// Something came by this line, whose descriptor waits for room where it is `full`.
+    pub fn note_arrival(&mut self, by: LineId, (fd, full): (RawFd, bool), readiness: &Readiness) {
         if self.hot != by {
             self.rejoin(readiness);
             (self.hot, self.in_a_row) = (by, 0);
         } else if !self.is_apart && !self.is_served {
             self.in_a_row += 1;
             if self.in_a_row >= STEADY {
-                wire.keep_apart(by.line);
+                readiness.keep_apart(fd, by.key(), full);
                 self.is_apart = true;
             }
+        }
+    }
+
+    /// A line is gone, or left alone.
+    pub fn forget(&mut self, line: LineId, readiness: &Readiness) {
+        if self.hot == line {
+            self.rejoin(readiness);
+            (self.hot, self.in_a_row) = (LineId { path: line.path, line: OPEN }, 0);
         }
     }
 

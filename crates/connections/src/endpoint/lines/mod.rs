@@ -1,9 +1,10 @@
 //! The lines of an endpoint: sockets that carry packets, for each path, and waiting for them.
 //!
 //! It knows peers by their addresses and no connection; what arrives is handed out as it came. A
-//! line is a UDP socket of a [`Wire`]; other kinds of lines have their place beside it.
+//! line is a UDP socket of a [`Wire`], or one of the [`Streams`].
 
 mod focus;
+mod streams;
 mod wire;
 
 use std::io::IoSlice;
@@ -18,7 +19,11 @@ use crate::error::NetError;
 use crate::system::alarm::Alarm;
 use crate::system::readiness::{Readiness, Ready, readable};
 use crate::system::socket::{Arrival, MOST_BYTES, Socket};
+use crate::system::stream::{Listener, Stream};
 use focus::Focus;
+pub(super) use streams::{
+    Change, Frames, HELLO_BYTES, PREFIX, Stage, StreamId, Streams, frames, is_listener,
+};
 pub use wire::Traffic;
 pub(super) use wire::{LineId, Peer, Wire};
 
@@ -33,7 +38,15 @@ pub(super) struct Lines {
     alarm: Alarm,
     focus: Focus,
     buffer: Box<[u8]>,
+    pub streams: Streams,
+    /// What frames arrive in; nothing before the first.
+    frames: Vec<u8>,
 }
+
+/// As much of a stream is taken in one call.
+const MOST_OF_STREAM: usize = 512 << 10;
+/// How many ports are tried until one is free for datagrams and for streams.
+const MOST_PORTS: usize = 64;
 
 /// What can be read.
 pub(super) enum Readable {
@@ -43,18 +56,23 @@ pub(super) enum Readable {
 }
 
 impl Lines {
-    /// Opens a socket for each path.
-    pub fn open(paths: &[LocalPath]) -> Result<Lines, NetError> {
+    /// Opens a socket for each path, and where others may connect to it, a listener beside it.
+    pub fn open(paths: &[LocalPath], accepts: bool) -> Result<Lines, NetError> {
         let readiness = Arc::new(Readiness::new()?);
-        let open = |(number, path): (usize, &LocalPath)| {
-            let socket = Socket::open(path.address, path.last_port, path.device.as_deref())?;
-            Wire::new(socket, number, path.device.clone(), Arc::clone(&readiness))
-        };
-        let wires = paths.iter().enumerate().map(open).collect::<Result<Vec<Wire>, NetError>>()?;
+        let mut streams = Streams::new(Arc::clone(&readiness));
+        let mut wires = Vec::new();
+        for (number, path) in paths.iter().enumerate() {
+            let (socket, listener) = open_path(path, accepts)?;
+            // Where there is none, the first stream says so.
+            let spare = Stream::new(path.address, path.device.as_deref()).ok();
+            streams.add_path(listener, spare)?;
+            wires.push(Wire::new(socket, number, path.device.clone(), Arc::clone(&readiness))?);
+        }
         let alarm = Alarm::new()?;
         readiness.add(alarm.fd(), ALARM)?;
         let buffer = vec![0; MOST_BYTES].into_boxed_slice();
-        Ok(Lines { wires, readiness, ready: Ready::new(), alarm, focus: Focus::new(), buffer })
+        let (ready, focus, frames) = (Ready::new(), Focus::new(), Vec::new());
+        Ok(Lines { wires, readiness, ready, alarm, focus, buffer, streams, frames })
     }
 
     /// Waits for this descriptor, too.
@@ -139,9 +157,75 @@ impl Lines {
     pub fn receive(&mut self, by: LineId, buffer: &mut [u8]) -> Option<Arrival> {
         let wire = &mut self.wires[by.path];
         let arrival = wire.socket(by.line)?.receive(buffer)?;
-        self.focus.note_arrival(by, wire, &self.readiness);
+        let at = (wire.fd(by.line), wire.is_full(by.line));
+        self.focus.note_arrival(by, at, &self.readiness);
         self.wires[by.path].received.add(arrival.bytes, arrival.segment);
         Some(arrival)
+    }
+
+    /// The buffer that frames arrive in; it is given back by [`Lines::put_frames`].
+    pub fn take_frames(&mut self) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.frames);
+        buffer.resize(MOST_OF_STREAM, 0);
+        buffer
+    }
+
+    pub fn put_frames(&mut self, buffer: Vec<u8>) {
+        self.frames = buffer;
+    }
+
+    /// Takes frames that have arrived over a stream of a path.
+    pub fn receive_frames(
+        &mut self,
+        path: usize,
+        stream: StreamId,
+        buffer: &mut [u8],
+    ) -> Option<Frames> {
+        let line = stream.line(path);
+        let Some(frames) = self.streams.receive(stream, buffer) else {
+            if self.streams.get(stream).is_none() {
+                self.focus.forget(line, &self.readiness);
+            }
+            return None;
+        };
+        let at = (self.streams.fd(stream), self.streams.is_full(stream));
+        self.focus.note_arrival(line, at, &self.readiness);
+        let first = frames.first.as_ref().map_or(0, Vec::len);
+        self.wires[path].received.add(first + frames.bytes, usize::MAX);
+        Some(frames)
+    }
+
+    /// Sends frames over a stream of a path.
+    pub fn send_frames(&mut self, path: PathId, stream: StreamId, pieces: &[IoSlice<'_>]) {
+        let bytes = pieces.iter().map(|piece| piece.len()).sum();
+        self.wires[usize::from(path.0)].sent.add(bytes, usize::MAX);
+        self.streams.send(stream, pieces);
+    }
+
+    /// Leaves what comes over a stream in the kernel, or takes it again.
+    pub fn pause(&mut self, path: usize, stream: StreamId, paused: bool) {
+        if paused {
+            self.focus.forget(stream.line(path), &self.readiness);
+        }
+        self.streams.pause(stream, paused);
+    }
+
+    /// Gives a stream up.
+    pub fn close_stream(&mut self, path: usize, stream: StreamId) {
+        self.focus.forget(stream.line(path), &self.readiness);
+        self.streams.close(stream);
+    }
+
+    /// Begins to connect a stream of a path to a peer.
+    pub fn connect_stream(
+        &mut self,
+        path: usize,
+        peer: SocketAddr,
+        owner: u32,
+        ends_at: Nanos,
+    ) -> Option<StreamId> {
+        let wire = &self.wires[path];
+        self.streams.connect(path, wire.address, wire.device(), peer, owner, ends_at)
     }
 
     /// The line to look at first, most of the time instead of all.
@@ -181,12 +265,43 @@ impl Lines {
     /// The descriptors that a call that waits has to look at: the socket that something came by
     /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
     pub fn descriptors(&self) -> [libc::pollfd; 2] {
-        let LineId { path, line } = self.focus.hot();
-        [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
+        let hot = self.focus.hot();
+        let fd = match StreamId::of(hot) {
+            Some(stream) => self.streams.fd(stream),
+            None => self.wires[hot.path].fd(hot.line),
+        };
+        [readable(fd), self.readiness.descriptor()]
     }
 
     /// Ends a sleep at this time, or before.
     pub fn wake_at(&mut self, now: Nanos, at: Nanos) {
         self.alarm.set(now, at);
     }
+}
+
+/// The socket of a path, and a listener at the same address and port if others may connect.
+fn open_path(path: &LocalPath, accepts: bool) -> Result<(Socket, Option<Listener>), NetError> {
+    let device = path.device.as_deref();
+    let (mut address, mut taken) = (path.address, Vec::new());
+    for _ in 0..MOST_PORTS {
+        let socket = Socket::open(address, path.last_port, device)?;
+        if !accepts {
+            return Ok((socket, None));
+        }
+        let at = socket.address();
+        match Listener::open(at, device) {
+            Ok(listener) => return Ok((socket, Some(listener))),
+            Err(error) if error.raw_os_error() == Some(libc::EADDRINUSE) => {}
+            Err(error) => return Err(NetError::system(format!("listen at {at}"), error)),
+        }
+        // Another program has the port for streams. This one stays taken until one is found.
+        taken.push(socket);
+        if path.address.port() != 0 {
+            let next = at.port().checked_add(1).filter(|next| *next <= path.last_port);
+            let Some(next) = next else { break };
+            address.set_port(next);
+        }
+    }
+    let (first, last) = (path.address.port(), path.last_port);
+    Err(NetError::NoPort { address: path.address.ip(), first, last })
 }

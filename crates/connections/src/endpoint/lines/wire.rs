@@ -89,7 +89,7 @@ pub(crate) struct LineId {
 
 impl LineId {
     /// The key of its descriptor among those that are ready.
-    fn key(self) -> u64 {
+    pub fn key(self) -> u64 {
         (self.path as u64) << 32 | self.line as u64
     }
 
@@ -128,6 +128,11 @@ impl Wire {
         })
     }
 
+    /// The device that its packets leave by.
+    pub fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
     fn open(&self) -> Option<&Line> {
         self.lines[OPEN].as_ref()
     }
@@ -143,12 +148,10 @@ impl Wire {
         line.map_or(-1, |line| line.socket.fd())
     }
 
-    /// The waiter polls this line itself from now on.
-    pub fn keep_apart(&self, number: usize) {
-        if let Some(line) = self.lines.get(number).and_then(Option::as_ref) {
-            let full = !line.waiting.is_empty();
-            self.readiness.keep_apart(line.socket.fd(), key(self.path, number), full);
-        }
+    /// Whether room to send is waited for on a line.
+    pub fn is_full(&self, number: usize) -> bool {
+        let line = self.lines.get(number).and_then(Option::as_ref);
+        line.is_some_and(|line| !line.waiting.is_empty())
     }
 
     /// A connection to this peer begins.

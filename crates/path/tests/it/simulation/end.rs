@@ -44,6 +44,8 @@ pub struct End {
     /// When the alternate path is loaded that was specified by hand.
     load_at: Option<Nanos>,
     pub migrations: u64,
+    /// Paths that it has left since the world looked.
+    pub left: Vec<PathId>,
     /// Rows of the migration table that were seen.
     pub seen: BTreeSet<(MigrationState, &'static str)>,
     pub digest: u64,
@@ -62,7 +64,20 @@ impl End {
         policy: Policy,
         sees_within: Nanos,
     ) -> End {
-        let mut connection = Connection::new(Config { number, paths: paths as u8 });
+        let connection = Connection::new(Config { number, paths: paths as u8 });
+        End::with(connection, peer, numbers, size, policy, sees_within)
+    }
+
+    /// The same, for a connection that has just been created.
+    pub fn with(
+        mut connection: Connection,
+        peer: u32,
+        numbers: [u32; 2],
+        size: usize,
+        policy: Policy,
+        sees_within: Nanos,
+    ) -> End {
+        let (number, paths) = (connection.number(), connection.paths());
         let must = "a fresh connection goes to RTS";
         let init = Modify { path: Some(PathId(0)), ..Modify::to(QpState::Init) };
         connection.modify(0, init).expect(must);
@@ -94,7 +109,8 @@ impl End {
             holds_receives: 0,
             paused: 0,
             drains: 0,
-            manager: Manager::new(policy, paths as u8),
+            manager: Manager::new(policy, paths),
+            left: Vec::new(),
             unseen: VecDeque::new(),
             sees_within,
             load_at: None,
@@ -235,8 +251,9 @@ impl End {
                     self.longest_gap = self.longest_gap.max(now - self.received_at);
                     self.received_at = now;
                 }
-                Event::Migrated { cause, .. } => {
+                Event::Migrated { from, cause, .. } => {
                     self.migrations += 1;
+                    self.left.push(from);
                     self.seen.insert((before, cause.name()));
                 }
                 Event::Armed { .. } => {

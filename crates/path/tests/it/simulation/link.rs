@@ -71,6 +71,14 @@ impl Link {
         self.free_at = self.free_at.max((now + wait) as f64);
     }
 
+    /// How long a part of a stream takes that is sent now, and the part of its segments that gets
+    /// lost.
+    pub fn stream(&mut self, now: Nanos, bytes: usize) -> (Nanos, f64) {
+        self.free_at = self.free_at.max(now as f64) + self.per_byte * bytes as f64;
+        let arrives = self.free_at as Nanos + self.latency + self.slower;
+        (arrives - now, self.trouble.lost.max(self.lost))
+    }
+
     /// When a packet arrives that is sent now: never, once, or several times.
     pub fn carry(&mut self, now: Nanos, bytes: usize, random: &mut SplitMix64) -> Vec<Nanos> {
         self.free_at = self.free_at.max(now as f64) + self.per_byte * bytes as f64;

@@ -104,6 +104,35 @@ fn nothing_is_lost_twice_or_stuck_whatever_breaks() {
     }
 }
 
+/// The same where data goes by a stream of the kernel on each path.
+#[test]
+fn nothing_is_lost_over_streams_whatever_breaks() {
+    let seeds = match number("LANEWAY_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..amount(60, 1000),
+    };
+    let (mut failed, mut migrations) = (Vec::new(), 0);
+    for seed in seeds {
+        let mut world = World::over_streams(seed);
+        if let Err(why) = world.run(each()) {
+            failed.push(format!("LANEWAY_SEED={seed}: {why}"));
+        }
+        migrations += world.ends.iter().map(|end| end.migrations).sum::<u64>();
+    }
+    println!("migrations {migrations}");
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(migrations > 0);
+}
+
+#[test]
+fn quiet_streams_never_migrate() {
+    for seed in 0..20 {
+        let mut world = World::over_streams(seed);
+        assert_eq!(world.run(0), Ok(()), "seed {seed}");
+        assert_eq!(world.ends.iter().map(|end| end.migrations).sum::<u64>(), 0, "seed {seed}");
+    }
+}
+
 #[test]
 fn a_seed_replays_exactly() {
     for seed in [1, 2, 3] {

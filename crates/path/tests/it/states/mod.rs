@@ -41,8 +41,16 @@ fn modify(from: QpState, to: QpState) -> Modify {
 
 /// A packet of the peer.
 fn packet(serial: u64, epoch: u32, primary: PathId, body: &Body<'_>) -> Vec<u8> {
-    let header =
-        Header { path: ALTERNATE, to: HERE, serial, epoch, primary, diversions: 0, expects: 0 };
+    let header = Header {
+        path: ALTERNATE,
+        framed: false,
+        to: HERE,
+        serial,
+        epoch,
+        primary,
+        diversions: 0,
+        expects: 0,
+    };
     let mut packet = Vec::new();
     write(&header, body, &mut packet);
     packet

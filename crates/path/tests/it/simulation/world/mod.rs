@@ -2,17 +2,19 @@
 
 mod faults;
 mod held;
+mod streams;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use laneway_path::{FailBack, MigrationState, Nanos, PathId, Policy};
+use laneway_path::{Config, Connection, FailBack, MigrationState, Nanos, PathId, Policy};
 use laneway_stats::SplitMix64;
 
 use super::end::End;
 use super::fault::{Fault, KINDS};
 use super::link::{Link, MS, US};
 use held::Held;
+use streams::Streams;
 
 /// Messages that wait for their acknowledgement, at most.
 const WAITING: u64 = 8;
@@ -30,6 +32,12 @@ enum Due {
     },
     /// The fault of that number is over.
     Over(usize),
+    /// The first frame of a stream may be delivered at this end.
+    Frame { end: usize, path: usize, generation: u64 },
+    /// A stream may be opened.
+    Open { path: usize, generation: u64 },
+    /// This end learns that its stream is lost.
+    Lost { end: usize, path: usize, generation: u64 },
 }
 
 pub struct World {
@@ -55,6 +63,8 @@ pub struct World {
     /// A packet that was sent, for forgers.
     sample: Vec<u8>,
     held: Held,
+    /// Where data goes by streams.
+    streams: Option<Streams>,
 }
 
 impl World {
@@ -94,8 +104,30 @@ impl World {
             tried: [0; KINDS.len()],
             sample: Vec::new(),
             held: Held::default(),
+            streams: None,
             random,
         }
+    }
+
+    /// The same over streams.
+    pub fn over_streams(seed: u64) -> World {
+        let mut world = World::new(seed);
+        let frame = 200 + world.random.index(8000);
+        world.use_streams(frame);
+        world
+    }
+
+    /// Data goes by streams from now on, in frames of up to so many bytes; before anything is sent.
+    pub fn use_streams(&mut self, frame: usize) {
+        let paths = self.links.len();
+        let policy = |leads: bool| Policy::keep_armed(leads);
+        let end = |number: u32, peer: u32, numbers: [u32; 2]| {
+            let config = Config { number, paths: paths as u8 };
+            let connection = Connection::new(config).over_streams(frame);
+            End::with(connection, peer, numbers, 1400, policy(number == 11), 0)
+        };
+        self.ends = [end(11, 22, [7, 8]), end(22, 11, [8, 7])];
+        self.begin_streams();
     }
 
     /// Two plain paths, a message each way every 100 us on average.
@@ -246,6 +278,11 @@ impl World {
             let Some(Reverse((_, _, due))) = self.due.pop() else { break };
             match due {
                 Due::Over(fault) => self.end_fault(fault)?,
+                Due::Frame { end, path, generation } => {
+                    self.deliver_frame(end, path, generation)?
+                }
+                Due::Open { path, generation } => self.open_stream(path, generation)?,
+                Due::Lost { end, path, generation } => self.lose_stream(end, path, generation)?,
                 Due::Packet { end, path, at, bytes } => {
                     if self.ends[end].paused > 0 {
                         let later = self.now + MS;
@@ -275,12 +312,21 @@ impl World {
         if self.ends[end].connection.next_timeout().is_some_and(|at| at <= now) {
             self.ends[end].change(now, &mut self.random, |c| c.on_timeout(now))?;
         }
+        self.report_streams(end);
         let mut packet = Vec::new();
-        while let Some(path) = self.ends[end].connection.poll_transmit(now, &mut packet) {
-            self.carry(end, path, &packet);
+        while let Some(departure) = self.ends[end].connection.poll_departure(now, &mut packet) {
+            let payload = departure.payload.as_ref();
+            let part = payload.map_or(&[][..], |part| self.ends[end].connection.payload(part));
+            packet.extend_from_slice(part);
+            if departure.framed {
+                self.carry_frame(end, departure.path, &packet);
+            } else {
+                self.carry(end, departure.path, &packet);
+            }
             packet.clear();
         }
         self.ends[end].change(now, &mut self.random, |_| {})?;
+        self.follow_migrations(end)?;
         self.ends[end].post_receives();
         Ok(())
     }
