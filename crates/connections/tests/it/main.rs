@@ -12,5 +12,6 @@ mod requests;
 mod security;
 mod service;
 mod spread;
+mod streams;
 mod talk;
 mod verbs;

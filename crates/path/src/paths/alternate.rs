@@ -15,7 +15,7 @@ use crate::{Nanos, PathId};
 const ARM_APART: Nanos = 2_000_000;
 const ARM_MOST_APART: Nanos = 250_000_000;
 /// The probe interval of an armed path while there is traffic, and while there is none.
-const WATCH_BUSY: Nanos = 50_000_000;
+pub(super) const WATCH_BUSY: Nanos = 50_000_000;
 const WATCH_IDLE: Nanos = 500_000_000;
 /// While there is no traffic, probes are short but for one in this time: thousands of idle
 /// connections would fill a link with long ones.

@@ -28,7 +28,7 @@ use crate::state::Cause;
 
 /// The first interval between probes; it grows while no answer comes.
 const APART: Nanos = 2_000_000;
-const MOST_APART: Nanos = 64_000_000;
+const MOST_APART: Nanos = 72_000_000;
 /// The alternate path must answer so often.
 const ANSWERS: u32 = 3;
 /// A path is suspected after twice its longest round trip of late, and this.
@@ -147,5 +147,22 @@ impl Suspicion {
             return Verdict::Ask;
         }
         if silent >= CERTAIN { Verdict::Dead(cause) } else { Verdict::Divert }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::alternate::WATCH_BUSY;
+    use super::*;
+
+    /// The alternate path is watched less often than it is asked during a suspicion, and found dead
+    /// by its watch alone: if both were dead, nothing would look for a third.
+    #[test]
+    fn a_long_suspicion_leaves_time_to_watch_the_alternate_path() {
+        for number in 0..10_000 {
+            let mut suspicion = Suspicion::new(0, Doubt::Silence, number);
+            suspicion.apart = MOST_APART;
+            assert!(suspicion.next_at() > WATCH_BUSY, "connection {number}");
+        }
     }
 }

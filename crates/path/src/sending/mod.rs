@@ -28,6 +28,8 @@ pub(crate) struct Sender {
     /// Retries since the last progress.
     retried: u8,
     not_ready_left: u8,
+    /// Over a stream, the peer has said that it has no receive, and not made progress since.
+    waits_for_receive: bool,
     /// The peer was not ready: nothing leaves before.
     not_ready_until: Option<Nanos>,
     /// When the peer last said something new of what it received, or packets began to wait for it.
@@ -66,6 +68,7 @@ impl Default for Sender {
             not_ready_retries: Retries::MOST,
             retried: 0,
             not_ready_left: 0,
+            waits_for_receive: false,
             not_ready_until: None,
             waiting_since: 0,
             reported: [None; MOST_PATHS],
@@ -178,6 +181,11 @@ impl Sender {
         self.outgoing.lose(path, u64::MAX, Nanos::MAX, |_| {});
     }
 
+    /// Whether the peer leaves frames in its stream until it posts a receive.
+    pub fn waits_for_receive(&self) -> bool {
+        self.waits_for_receive
+    }
+
     /// The kernel carries on with the oldest frame: the wait for its acknowledgement begins anew.
     pub fn on_stream_progress(&mut self, at: Nanos) {
         self.progress_at = self.progress_at.max(at);
@@ -221,7 +229,7 @@ impl Sender {
             self.waiting_since = self.waiting_since.max(now);
         }
         if self.outgoing.base() > before {
-            self.not_ready_until = None;
+            (self.not_ready_until, self.waits_for_receive) = (None, false);
             self.waiting_since = now;
             (self.progress_at, self.retried) = (now, 0);
             self.not_ready_left = self.not_ready_retries.count();
@@ -279,6 +287,7 @@ impl Sender {
         }
         // A frame waits at the peer, which says so again. A packet is sent again.
         let again_at = if self.frame_bytes.is_some() {
+            self.waits_for_receive = true;
             now + 2 * NOT_READY_APART
         } else {
             self.lose_oldest(routes);

@@ -17,9 +17,10 @@ use laneway_path::{Nanos, PathId};
 use super::LocalPath;
 use crate::error::NetError;
 use crate::system::alarm::Alarm;
+use crate::system::namespace::Namespace;
 use crate::system::readiness::{Readiness, Ready, readable};
 use crate::system::socket::{Arrival, MOST_BYTES, Socket};
-use crate::system::stream::{Listener, Stream};
+use crate::system::stream::Listener;
 use focus::Focus;
 pub(super) use streams::{
     Change, Frames, HELLO_BYTES, PREFIX, Stage, StreamId, Streams, frames, is_listener,
@@ -63,9 +64,7 @@ impl Lines {
         let mut wires = Vec::new();
         for (number, path) in paths.iter().enumerate() {
             let (socket, listener) = open_path(path, accepts)?;
-            // Where there is none, the first stream says so.
-            let spare = Stream::new(path.address, path.device.as_deref()).ok();
-            streams.add_path(listener, spare)?;
+            streams.add_path(listener, Namespace::of(socket.fd()))?;
             wires.push(Wire::new(socket, number, path.device.clone(), Arc::clone(&readiness))?);
         }
         let alarm = Alarm::new()?;

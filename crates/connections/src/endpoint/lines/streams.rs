@@ -16,6 +16,7 @@ use laneway_path::{MOST_FRAME_BYTES, Nanos, StreamState};
 use super::wire::LineId;
 use crate::driver::secret::TAG_BYTES;
 use crate::error::NetError;
+use crate::system::namespace::Namespace;
 use crate::system::readiness::Readiness;
 use crate::system::stream::{Listener, Stream};
 
@@ -92,11 +93,13 @@ pub(in crate::endpoint) struct Streams {
     places: Vec<Option<Place>>,
     /// Streams that connect, or that have no room.
     pending: Vec<u32>,
+    /// Streams that are not open, and those among them of peers that have not proved themselves.
+    opening: usize,
     unproven: usize,
     changes: VecDeque<Change>,
     readiness: Arc<Readiness>,
-    /// A socket for the first one: see `Wire`.
-    spare: Vec<Option<Stream>>,
+    /// Where the sockets of each path are, if that is known.
+    namespaces: Vec<Option<Namespace>>,
 }
 
 impl StreamId {
@@ -121,25 +124,26 @@ impl Streams {
             listeners: Vec::new(),
             places: Vec::new(),
             pending: Vec::new(),
+            opening: 0,
             unproven: 0,
             changes: VecDeque::new(),
             readiness,
-            spare: Vec::new(),
+            namespaces: Vec::new(),
         }
     }
 
-    /// The next path: where others connect to it, and a socket to connect from.
+    /// The next path: where others connect to it, and where its sockets are.
     pub fn add_path(
         &mut self,
         listener: Option<Listener>,
-        spare: Option<Stream>,
+        namespace: Option<Namespace>,
     ) -> Result<(), NetError> {
         let line = LineId { path: self.listeners.len(), line: LISTENER };
         if let Some(listener) = &listener {
             self.readiness.add(listener.fd(), line.key())?;
         }
         self.listeners.push(listener);
-        self.spare.push(spare);
+        self.namespaces.push(namespace);
         Ok(())
     }
 
@@ -160,6 +164,7 @@ impl Streams {
             self.places.push(None);
         }
         self.places[free] = Some(place);
+        self.opening += 1;
         Some(stream)
     }
 
@@ -173,8 +178,9 @@ impl Streams {
         owner: u32,
         ends_at: Nanos,
     ) -> Option<StreamId> {
-        let spare = self.spare.get_mut(path).and_then(Option::take);
-        let stream = spare.map_or_else(|| Stream::new(local, device), Ok).ok()?;
+        let namespace = self.namespaces.get(path).and_then(Option::as_ref);
+        let open = || Stream::new(local, device);
+        let stream = namespace.map_or_else(open, |namespace| namespace.inside(open)).ok()?;
         stream.connect(local, peer).ok()?;
         let stage = Stage::Connecting;
         let place = Place {
@@ -241,9 +247,10 @@ impl Streams {
     /// The peer has proved that it is the other end of this connection.
     pub fn open(&mut self, stream: StreamId, owner: u32) {
         let Some(place) = self.place_mut(stream) else { return };
-        let was_unproven = place.stage == Stage::Unproven;
-        (place.stage, place.owner) = (Stage::Open, Some(owner));
-        self.unproven -= usize::from(was_unproven);
+        let before = std::mem::replace(&mut place.stage, Stage::Open);
+        place.owner = Some(owner);
+        self.opening -= usize::from(before != Stage::Open);
+        self.unproven -= usize::from(before == Stage::Unproven);
     }
 
     /// Gives a stream up: it is reset.
@@ -251,6 +258,7 @@ impl Streams {
         let Some(place) = self.places.get_mut(stream.0 as usize).and_then(Option::take) else {
             return;
         };
+        self.opening -= usize::from(place.stage != Stage::Open);
         self.unproven -= usize::from(place.stage == Stage::Unproven);
         self.pending.retain(|pending| *pending != stream.0);
         // Its number may be another socket's next.
@@ -281,7 +289,7 @@ impl Streams {
 
     /// When one is given up, if nothing happens before.
     pub fn next_at(&self) -> Option<Nanos> {
-        if self.unproven == 0 && self.pending.is_empty() {
+        if self.opening == 0 {
             return None;
         }
         let waits = self.places.iter().flatten().filter(|place| place.stage != Stage::Open);
