@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use laneway_connections::{Endpoint, LocalPath, NetError, Options, Secret, Security, Setup};
+use laneway_connections::{
+    Endpoint, LocalPath, NetError, Options, PathKind, Secret, Security, Setup,
+};
 use laneway_processes::{Cores, Monotonic, hostname, reduce_timer_slack};
 
 use crate::RanksComm;
@@ -84,7 +86,9 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
         return Err(RanksError::Spread { what: "one path".into() });
     }
     let security = Security::from_env().map_err(net_error)?;
-    let usual = Setup { security: Some(security), ..Setup::usual().lasting(limit) };
+    let kind = PathKind::from_env().map_err(net_error)?;
+    let (security, kind) = (Some(security), Some(kind));
+    let usual = Setup { security, kind, ..Setup::usual().lasting(limit) };
     let near = open(vec![paths::loopback()], secret, usual)?;
     let far = match local.is_empty() {
         true => None,
@@ -106,7 +110,8 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     let (mates, cores) = (roster.core_mates(rank), Cores::available());
     let alone = mates.len() <= cores.count() as usize;
     let mut description = describe(&roster, rank as usize, connections, spread);
-    description.push(("security", security.name().into()));
+    description.push(("security", security.map_or("", Security::name).into()));
+    description.push(("path_kind", kind.map_or("", PathKind::name).into()));
     let far = far.filter(|_| !is_global);
     if far.is_none() && !is_global {
         let error = "the launcher took all ranks for processes of one machine";

@@ -33,6 +33,7 @@ impl Coded {
             NetError::Security { .. } => {
                 (USAGE, "unknown security", "encrypt, authenticate or trust")
             }
+            NetError::PathKind { .. } => (USAGE, "unknown kind of paths", "datagram or stream"),
             NetError::NoAnswer { .. } => {
                 (LANEWAY_NO_ANSWER, "no connection", "the same secret and paths at both ends")
             }

@@ -28,6 +28,7 @@ pub fn read_setup(options: &PathsOptions) -> Result<Setup, Failure> {
     let not_ready_timer = options.not_ready_timer;
     let not_ready_timer = code("not_ready_timer", not_ready_timer, usual.not_ready_timer.code())?;
     Ok(Setup {
+        kind: None,
         policy,
         primary,
         spread: options.spread != 0,

@@ -27,6 +27,10 @@ pub fn failure(error: NetError) -> Failure {
             let cause = "it says what packets of connections are protected against";
             Failure::usage(what, cause, "LANEWAY_SECURITY=encrypt, authenticate or trust")
         }
+        NetError::PathKind { .. } => {
+            let cause = "it says what carries the data of connections";
+            Failure::usage(what, cause, "LANEWAY_PATH_KIND=datagram or stream")
+        }
         NetError::PathName { .. } => Failure::usage(
             what,
             "a path is a device, or one of several through it: eth0 or eth0/2",

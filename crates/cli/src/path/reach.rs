@@ -21,7 +21,8 @@ pub fn args() -> [Arg; 3] {
         Arg::new("secret").long("secret").value_name("FILE").help(
             "The file with the secret of both ends, mode 600; without it, loopback only. \
                  LANEWAY_SECURITY, the same at both ends, says how messages are protected: \
-                 encrypt, authenticate (default) or trust",
+                 encrypt, authenticate (default) or trust. LANEWAY_PATH_KIND of the end that \
+                 opens a connection says what carries its data: datagram (default) or stream",
         ),
         Arg::new("port")
             .long("port")

@@ -5,7 +5,7 @@ use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_backend::{HostSource, Network};
-use laneway_connections::Security;
+use laneway_connections::{PathKind, Security};
 use laneway_net::{MOST_CONNECTIONS, Starter};
 
 use crate::advice;
@@ -46,7 +46,7 @@ pub fn args() -> Vec<Arg> {
             .help(
                 "Connections of each pair of ranks; messages go over them in turn. \
                  LANEWAY_SECURITY says how they are protected: encrypt, authenticate (default) or \
-                 trust",
+                 trust; LANEWAY_PATH_KIND what carries their data: datagram (default) or stream",
             ),
         Arg::new("spread")
             .long("spread")
@@ -101,6 +101,7 @@ pub fn network(matches: &ArgMatches, detail: Option<&str>) -> Result<Network, Fa
     }
     // Ranks read it: a word that is not one is refused before they start.
     Security::from_env().map_err(advice::path::failure)?;
+    PathKind::from_env().map_err(advice::path::failure)?;
     let devices = detail.or(paths).map(|text| text.split(',').map(str::to_string).collect());
     let starter = matches.get_one::<String>("starter").and_then(|word| word.parse().ok());
     let mut network = Network::default();

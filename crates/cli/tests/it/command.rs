@@ -327,8 +327,10 @@ fn help_names_the_protection_of_connections() {
     for verb in verbs {
         let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
         let help = stdout(&laneway(&words));
-        for word in ["LANEWAY_SECURITY", "encrypt", "authenticate (default)", "trust"] {
-            assert!(help.replace(['\n', ' '], "").contains(&word.replace(' ', "")), "{verb}");
+        let words = ["encrypt", "authenticate (default)", "trust", "datagram (default)", "stream"];
+        for word in ["LANEWAY_SECURITY", "LANEWAY_PATH_KIND"].into_iter().chain(words) {
+            let said = help.replace(['\n', ' '], "").contains(&word.replace(' ', ""));
+            assert!(said, "{verb}: {word}");
         }
     }
 }

@@ -72,6 +72,23 @@ fn every_kind_of_security_is_right_and_an_unknown_one_refused() {
 }
 
 #[test]
+fn both_kinds_of_paths_are_right_and_an_unknown_one_refused() {
+    let run = |kind: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "180"]).arg(env!("CARGO_BIN_EXE_laneway"));
+        command.args(["check", "alltoall", "allreduce", "--backend", "net", "-n", "4"]);
+        command.args(["--format", "json"]).env("LANEWAY_PATH_KIND", kind);
+        command.stdin(Stdio::null()).output().expect("timeout starts")
+    };
+    for kind in ["datagram", "stream"] {
+        let document = document(&run(kind));
+        all_right(&document, 4);
+        assert_eq!(document["env"]["path_kind"], kind);
+    }
+    refused(&run("tcp"), 2, &["LANEWAY_PATH_KIND is \"tcp\"", "LANEWAY_PATH_KIND=datagram"]);
+}
+
+#[test]
 fn several_connections_serve_a_pair() {
     let words = ["check", "alltoall", "allreduce", "--backend", "net", "-n", "3"];
     let checked = laneway(&[&words[..], &["--connections", "3", "--format", "json"]].concat());

@@ -230,8 +230,10 @@ impl Endpoint {
             let found = self.lines.receive_frames(by.path, stream, &mut buffer);
             let Some(Frames { first, bytes }) = found else { break };
             any = true;
-            if let Some(mut first) = first {
-                frames(&mut first).for_each(|frame| self.on_frame(now, by.path, stream, frame));
+            if let Some((mut first, length)) = first {
+                let whole = &mut first[..length];
+                frames(whole).for_each(|frame| self.on_frame(now, by.path, stream, frame));
+                self.lines.streams.put_buffer(first);
             }
             let whole = &mut buffer[..bytes];
             frames(whole).for_each(|frame| self.on_frame(now, by.path, stream, frame));

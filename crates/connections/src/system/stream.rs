@@ -15,7 +15,7 @@ use super::socket::{bind_to_device, set_option};
 const BACKLOG: i32 = 1024;
 /// Bytes that wait in the kernel before they are sent for the first time, at most: what a path that
 /// dies takes with it.
-const NOT_SENT: i32 = 256 << 10;
+const NOT_SENT: i32 = 512 << 10;
 
 /// Where others connect to.
 pub struct Listener {
@@ -140,6 +140,13 @@ impl Stream {
         Ok(unsafe { libc::getpeername(self.fd(), peer.as_mut_ptr(), &raw mut len) } == 0)
     }
 
+    /// Has the kernel say that bytes have arrived when there are so many.
+    pub fn wake_at(&self, bytes: usize) {
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        // Without it the program is woken more often.
+        _ = set_option(self.fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes);
+    }
+
     /// Gives bytes to the kernel: how many it took, perhaps none.
     pub fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
         // SAFETY: all bytes zero is a valid value of this plain structure.
@@ -149,8 +156,12 @@ impl Stream {
         message.msg_iovlen = pieces.len() as _;
         loop {
             let flags = libc::MSG_NOSIGNAL;
-            // SAFETY: the pieces are as long as the message says, and live.
-            let sent = unsafe { libc::sendmsg(self.fd(), &raw const message, flags) };
+            let sent = match pieces {
+                // SAFETY: the piece is as long as it says, and lives. One piece is the shorter call.
+                [one] => unsafe { libc::send(self.fd(), one.as_ptr().cast(), one.len(), flags) },
+                // SAFETY: the pieces are as long as the message says, and live.
+                _ => unsafe { libc::sendmsg(self.fd(), &raw const message, flags) },
+            };
             if let Ok(sent) = usize::try_from(sent) {
                 return Ok(sent);
             }
@@ -167,8 +178,12 @@ impl Stream {
     pub fn receive(&self, pieces: &mut [IoSliceMut<'_>]) -> io::Result<Option<usize>> {
         loop {
             let count = pieces.len().min(1024) as i32;
-            // SAFETY: the pieces are laid out as iovecs, and live.
-            let got = unsafe { libc::readv(self.fd(), pieces.as_mut_ptr().cast(), count) };
+            let got = match pieces {
+                // SAFETY: the piece is as long as it says, and lives. One piece is the shorter call.
+                [one] => unsafe { libc::recv(self.fd(), one.as_mut_ptr().cast(), one.len(), 0) },
+                // SAFETY: the pieces are laid out as iovecs, and live.
+                _ => unsafe { libc::readv(self.fd(), pieces.as_mut_ptr().cast(), count) },
+            };
             match usize::try_from(got) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(bytes) => return Ok(Some(bytes)),

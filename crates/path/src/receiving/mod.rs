@@ -15,7 +15,7 @@ use crate::wire::Range;
 const ACK_WAITS: Nanos = 100_000;
 /// The number of packets that trigger an acknowledgement at once, and of bytes in frames.
 const ACK_AFTER: u32 = 16;
-const ACK_AFTER_BYTES: usize = 128 << 10;
+const ACK_AFTER_BYTES: usize = 384 << 10;
 /// Where data comes by streams, a peer that waits for a receive is told so this often.
 pub(crate) const NOT_READY_APART: Nanos = 10_000_000;
 

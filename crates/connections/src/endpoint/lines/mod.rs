@@ -189,7 +189,7 @@ impl Lines {
         };
         let at = (self.streams.fd(stream), self.streams.is_full(stream));
         self.focus.note_arrival(line, at, &self.readiness);
-        let first = frames.first.as_ref().map_or(0, Vec::len);
+        let first = frames.first.as_ref().map_or(0, |first| first.1);
         self.wires[path].received.add(first + frames.bytes, usize::MAX);
         Some(frames)
     }

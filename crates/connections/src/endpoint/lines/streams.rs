@@ -30,6 +30,13 @@ pub(in crate::endpoint) const PREFIX: usize = 4;
 pub(in crate::endpoint) const HELLO_BYTES: usize = 32;
 const MOST_FRAME: usize = HEADER_BYTES + MOST_FRAME_BYTES + TAG_BYTES;
 
+/// Frames up to this length have storage of their own.
+const SHORT: usize = 16 << 10;
+/// The kernel says that bytes have arrived when it has these, at the latest.
+const MOST_AT_ONCE: usize = 128 << 10;
+/// The storage that is kept for long ones.
+const MOST_BUFFERS: usize = 4;
+
 /// Streams of peers that have not proved themselves, at most, and how long they may take.
 const MOST_UNPROVEN: usize = 64;
 const PROOF_WITHIN: Nanos = 1_000_000_000;
@@ -60,13 +67,43 @@ struct Place {
     ends_at: Nanos,
     /// The connection that it belongs to; none while it is unproven.
     owner: Option<u32>,
-    /// The beginning of a frame, its length included.
-    partial: Vec<u8>,
+    partial: Partial,
     /// What the kernel has not taken, from `sent` on.
     unsent: Vec<u8>,
     sent: usize,
     /// Whether frames are left in the kernel.
     paused: bool,
+    /// Bytes that must have arrived before the kernel says so.
+    wakes_at: usize,
+}
+
+/// The beginning of a frame, its length included.
+#[derive(Default)]
+struct Partial {
+    /// Long enough for the whole frame, as far as its length is known.
+    buffer: Vec<u8>,
+    filled: usize,
+}
+
+/// Storage of long frames, used again: memory that is new costs more than what is done with it.
+#[derive(Default)]
+struct Buffers(Vec<Vec<u8>>);
+
+impl Buffers {
+    /// At least this long, of any bytes.
+    fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let mut buffer = if bytes > SHORT { self.0.pop().unwrap_or_default() } else { Vec::new() };
+        if buffer.len() < bytes {
+            buffer.resize(bytes, 0);
+        }
+        buffer
+    }
+
+    fn put(&mut self, buffer: Vec<u8>) {
+        if buffer.len() > SHORT && self.0.len() < MOST_BUFFERS {
+            self.0.push(buffer);
+        }
+    }
 }
 
 /// What has happened to streams.
@@ -83,7 +120,8 @@ pub(in crate::endpoint) enum Change {
 /// Frames that have arrived: one that had begun before, and those in a buffer.
 #[derive(Default)]
 pub(in crate::endpoint) struct Frames {
-    pub first: Option<Vec<u8>>,
+    /// Its storage, which [`Streams::put_buffer`] takes back, and its length.
+    pub first: Option<(Vec<u8>, usize)>,
     /// Bytes of the buffer that are whole frames.
     pub bytes: usize,
 }
@@ -97,6 +135,9 @@ pub(in crate::endpoint) struct Streams {
     opening: usize,
     unproven: usize,
     changes: VecDeque<Change>,
+    buffers: Buffers,
+    /// Storage of what the kernel does not take.
+    spare: Vec<u8>,
     readiness: Arc<Readiness>,
     /// Where the sockets of each path are, if that is known.
     namespaces: Vec<Option<Namespace>>,
@@ -127,6 +168,8 @@ impl Streams {
             opening: 0,
             unproven: 0,
             changes: VecDeque::new(),
+            buffers: Buffers::default(),
+            spare: Vec::new(),
             readiness,
             namespaces: Vec::new(),
         }
@@ -190,10 +233,11 @@ impl Streams {
             stage,
             ends_at,
             owner: Some(owner),
-            partial: Vec::new(),
+            partial: Partial::default(),
             unsent: Vec::new(),
             sent: 0,
             paused: false,
+            wakes_at: 1,
         };
         let stream = self.put(place)?;
         self.watch_room(stream, true);
@@ -215,10 +259,11 @@ impl Streams {
                 stage: Stage::Unproven,
                 ends_at: now + PROOF_WITHIN,
                 owner: None,
-                partial: Vec::new(),
+                partial: Partial::default(),
                 unsent: Vec::new(),
                 sent: 0,
                 paused: false,
+                wakes_at: 1,
             };
             if self.put(place).is_some() {
                 self.unproven += 1;
@@ -328,6 +373,11 @@ impl Streams {
                 Err(_) => return self.lose(stream),
             }
         }
+        if place.unsent.capacity() == 0 && pieces.iter().map(|p| p.len()).sum::<usize>() > taken {
+            let spare = std::mem::take(&mut self.spare);
+            self.place_mut(stream).expect("it is there").unsent = spare;
+        }
+        let Some(place) = self.place_mut(stream) else { return };
         for piece in pieces {
             let skipped = taken.min(piece.len());
             taken -= skipped;
@@ -398,9 +448,14 @@ impl Streams {
             return true;
         }
         // An idle stream keeps no memory.
-        (*unsent, *sent) = (Vec::new(), 0);
+        unsent.clear();
+        *sent = 0;
         let room = owner.map(|owner| Change::Room { owner });
+        let storage = std::mem::take(unsent);
         self.changes.extend(room);
+        if storage.capacity() > self.spare.capacity() {
+            self.spare = storage;
+        }
         self.watch_room(stream, false);
         false
     }
@@ -419,7 +474,7 @@ impl Streams {
     /// Takes what has arrived: frames that are whole. `None` where nothing has, or no more is to be
     /// expected.
     pub fn receive(&mut self, stream: StreamId, buffer: &mut [u8]) -> Option<Frames> {
-        let place = self.place_mut(stream)?;
+        let place = self.places.get_mut(stream.0 as usize)?.as_mut()?;
         if place.stage == Stage::Connecting {
             self.go_on_connecting(stream);
             return None;
@@ -429,13 +484,18 @@ impl Streams {
             self.lose(stream);
             return None;
         }
-        match place.receive(buffer) {
+        match place.receive(buffer, &mut self.buffers) {
             Ok(frames) => frames,
             Err(Broken) => {
                 self.lose(stream);
                 None
             }
         }
+    }
+
+    /// Takes storage back.
+    pub fn put_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffers.put(buffer);
     }
 
     /// Leaves what comes in the kernel, or takes it again.
@@ -457,25 +517,49 @@ impl Streams {
 /// The end of a stream, or bytes that are not frames.
 struct Broken;
 
-impl Place {
-    /// What the whole partial frame has, its length included, once that is known.
+impl Partial {
+    /// What the whole frame has, its length included, once that is known.
     fn whole(&self) -> Option<usize> {
-        let prefix = self.partial.first_chunk::<PREFIX>()?;
+        let prefix = self.buffer[..self.filled].first_chunk::<PREFIX>()?;
         Some(PREFIX + u32::from_be_bytes(*prefix) as usize)
     }
 
+    /// Begins with these bytes.
+    fn begin(&mut self, bytes: &[u8], buffers: &mut Buffers) {
+        self.buffer = buffers.take(bytes.len());
+        self.buffer[..bytes.len()].copy_from_slice(bytes);
+        self.filled = bytes.len();
+    }
+
+    /// Makes it at least so long.
+    fn grow(&mut self, bytes: usize, buffers: &mut Buffers) {
+        if self.buffer.len() < bytes {
+            let longer = buffers.take(bytes);
+            let shorter = std::mem::replace(&mut self.buffer, longer);
+            self.buffer[..self.filled].copy_from_slice(&shorter[..self.filled]);
+            buffers.put(shorter);
+        }
+    }
+}
+
+impl Place {
     fn most(&self) -> usize {
         if self.stage == Stage::Open { MOST_FRAME } else { HELLO_BYTES }
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<Frames>, Broken> {
+    fn receive(
+        &mut self,
+        buffer: &mut [u8],
+        buffers: &mut Buffers,
+    ) -> Result<Option<Frames>, Broken> {
         // Before the peer has proved itself, no more than its hello is taken.
         let limit = if self.stage == Stage::Open { buffer.len() } else { PREFIX + HELLO_BYTES };
         let buffer = &mut buffer[..limit];
-        let had = self.partial.len();
-        let missing = if had == 0 { 0 } else { self.whole().unwrap_or(PREFIX) - had };
-        self.partial.resize(had + missing, 0);
-        let mut pieces = [IoSliceMut::new(&mut self.partial[had..]), IoSliceMut::new(buffer)];
+        let had = self.partial.filled;
+        let missing = if had == 0 { 0 } else { self.partial.whole().unwrap_or(PREFIX) - had };
+        self.partial.grow(had + missing, buffers);
+        let rest = &mut self.partial.buffer[had..had + missing];
+        let mut pieces = [IoSliceMut::new(rest), IoSliceMut::new(buffer)];
         // Behind a length that is not known yet nothing is read, nor behind a hello.
         let is_length = had > 0 && had < PREFIX;
         let pieces = match (missing, is_length || self.stage != Stage::Open) {
@@ -483,29 +567,40 @@ impl Place {
             (_, true) => &mut pieces[..1],
             (_, false) => &mut pieces[..],
         };
-        let got = self.stream.receive(pieces).map_err(|_| Broken)?;
-        let Some(got) = got else {
-            self.partial.truncate(had);
-            return Ok(None);
-        };
+        let Some(got) = self.stream.receive(pieces).map_err(|_| Broken)? else { return Ok(None) };
         if got < missing || is_length {
-            self.partial.truncate(had + got.min(missing));
+            self.partial.filled += got.min(missing);
             self.check()?;
+            self.wake_for_rest();
             return Ok(Some(Frames::default()));
         }
-        let first = (missing > 0).then(|| std::mem::take(&mut self.partial));
-        let bytes = self.split(&buffer[..got - missing])?;
+        let first = (missing > 0).then(|| {
+            self.partial.filled = 0;
+            (std::mem::take(&mut self.partial.buffer), had + missing)
+        });
+        let bytes = self.split(&buffer[..got - missing], buffers)?;
+        self.wake_for_rest();
         Ok(Some(Frames { first, bytes }))
+    }
+
+    /// Has the kernel say that the rest of a long frame has arrived, not each part of it.
+    fn wake_for_rest(&mut self) {
+        let whole = self.partial.whole().filter(|_| self.partial.filled > 0);
+        let missing = whole.map_or(0, |whole| whole - self.partial.filled);
+        let wakes_at = if missing > SHORT { missing.min(MOST_AT_ONCE) } else { 1 };
+        if wakes_at != std::mem::replace(&mut self.wakes_at, wakes_at) {
+            self.stream.wake_at(wakes_at);
+        }
     }
 
     /// Whether the length that stands before a frame may be one.
     fn check(&self) -> Result<(), Broken> {
         let fits = |whole| whole > PREFIX && whole <= PREFIX + self.most();
-        if self.whole().is_none_or(fits) { Ok(()) } else { Err(Broken) }
+        if self.partial.whole().is_none_or(fits) { Ok(()) } else { Err(Broken) }
     }
 
     /// How many bytes are whole frames; the beginning of another one is kept.
-    fn split(&mut self, bytes: &[u8]) -> Result<usize, Broken> {
+    fn split(&mut self, bytes: &[u8], buffers: &mut Buffers) -> Result<usize, Broken> {
         let mut whole = 0;
         loop {
             let rest = &bytes[whole..];
@@ -518,9 +613,7 @@ impl Place {
                 Some(frame) => whole += frame,
                 None => {
                     if !rest.is_empty() {
-                        self.partial
-                            .reserve_exact(frame.unwrap_or(PREFIX).min(PREFIX + MOST_FRAME));
-                        self.partial.extend_from_slice(rest);
+                        self.partial.begin(rest, buffers);
                         self.check()?;
                     }
                     return Ok(whole);
