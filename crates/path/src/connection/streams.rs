@@ -81,7 +81,13 @@ impl Connection {
     /// The primary path works, and nothing is acknowledged: if its stream carries nothing, the
     /// connection leaves it, or opens it again.
     pub(super) fn doubt_stream(&mut self, now: Nanos) {
-        if self.sender.waits_for_receive() || !self.paths.is_stream_stuck(now) {
+        if self.sender.waits_for_receive() {
+            return;
+        }
+        if !self.paths.is_stream_stuck(now) {
+            if self.paths.leaves_waiting_stream(now) {
+                self.leave_path(now, Cause::Loss);
+            }
             return;
         }
         let path = self.primary();

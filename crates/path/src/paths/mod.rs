@@ -334,6 +334,19 @@ impl Paths {
         route.stream.as_ref().is_some_and(|stream| stream.is_stuck(now, trip))
     }
 
+    /// Whether the stream of the primary path waits for what was lost, and the alternate one is to
+    /// take over. Two paths that lose packets do not take turns: each time it waits for longer.
+    pub fn leaves_waiting_stream(&mut self, now: Nanos) -> bool {
+        let route = self.primary_route();
+        let trip = route.trips().longest();
+        let waits = route.stream.as_ref().is_some_and(|stream| stream.waits(now, trip));
+        let leaves = waits && self.failover().is_some() && self.trial.may_begin(now);
+        if leaves {
+            self.trial.skip(now);
+        }
+        leaves
+    }
+
     /// When it is suspected to pass short packets only, if nothing was acknowledged since then.
     pub fn doubt_at(&self, progress: Nanos) -> Option<Nanos> {
         let calm = self.suspicion.is_none();

@@ -9,6 +9,8 @@ use crate::Nanos;
 /// A stream that holds unacknowledged bytes and shows no progress for so long, beside four round
 /// trips, is stuck: longer than the kernel's first retransmission.
 const STUCK: Nanos = 300_000_000;
+/// After so long the kernel waits for its retransmission: packets were lost.
+const WAITS: Nanos = 40_000_000;
 
 /// The kernel is asked this often while data is under way.
 const ASK_APART: Nanos = 10_000_000;
@@ -89,7 +91,17 @@ impl Stream {
 
     /// Whether it holds bytes and has carried none for long.
     pub fn is_stuck(&self, now: Nanos, trip: Nanos) -> bool {
-        self.is_open && self.holds_bytes && now >= self.progress_at + STUCK + 4 * trip
+        self.shows_nothing_for(STUCK + 4 * trip, now)
+    }
+
+    /// Whether it has carried none since packets of it were lost, as the kernel sends them again
+    /// late.
+    pub fn waits(&self, now: Nanos, trip: Nanos) -> bool {
+        self.shows_nothing_for(WAITS + 4 * trip, now)
+    }
+
+    fn shows_nothing_for(&self, time: Nanos, now: Nanos) -> bool {
+        self.is_open && self.holds_bytes && now >= self.progress_at + time
     }
 }
 
@@ -118,6 +130,8 @@ mod tests {
         assert!(!stream.is_stuck(10 * STUCK, 0), "nothing is under way");
         stream.on_state(10 * STUCK, &state(0, true));
         assert!(!stream.is_stuck(11 * STUCK - 1, 0) && stream.is_stuck(11 * STUCK, 0));
+        let waits = 10 * STUCK + WAITS;
+        assert!(!stream.waits(waits - 1, 0) && stream.waits(waits, 0));
         assert!(!stream.is_stuck(11 * STUCK, 1), "round trips count");
         stream.on_state(11 * STUCK, &state(1, true));
         assert!(!stream.is_stuck(12 * STUCK - 1, 0));

@@ -70,9 +70,14 @@ impl Trial {
     /// Begins, where the primary path loses this part of the packets, in thousandths.
     pub fn begin(&mut self, now: Nanos, lost: u64) {
         let probes = (1000 * LOST / lost.max(1)).clamp(LEAST_PROBES, MOST_PROBES);
+        self.skip(now);
+        self.running = Some(Running { left: probes, began: now, next_at: now });
+    }
+
+    /// The path is left without a trial: the next one waits as after a trial.
+    pub fn skip(&mut self, now: Nanos) {
         self.hold = (2 * self.hold).clamp(HOLD, MOST_HOLD);
         self.next_after = now + self.hold;
-        self.running = Some(Running { left: probes, began: now, next_at: now });
     }
 
     /// The path is left, perhaps because it loses packets.
