@@ -5,6 +5,7 @@ use std::str::{FromStr, SplitWhitespace};
 
 use laneway_path::{Counters, Histogram, MigrationState, QpState};
 
+use crate::driver::kind::PathKind;
 use crate::endpoint::{ConnectionStatus, Dropped, PathStatus, Status, Traffic};
 
 /// An answer begins and ends with these lines: who reads it knows that it understands all of it.
@@ -58,8 +59,11 @@ impl Status {
             let trip = one.round_trip.map_or("-".into(), |trip| trip.to_string());
             line(format_args!(
                 "connection {number} {peer} {state} {migration} {primary} {alternate} {} {} {} \
-                 {trip}",
-                one.waiting_messages, one.migrations, one.sent_again
+                 {trip} {}",
+                one.waiting_messages,
+                one.migrations,
+                one.sent_again,
+                one.kind.name()
             ));
         }
         line(format_args!("{LAST}"));
@@ -132,6 +136,7 @@ fn connection(words: &mut SplitWhitespace<'_>) -> Option<ConnectionStatus> {
         migrations: next(words)?,
         sent_again: next(words)?,
         round_trip: next_if_any(words)?,
+        kind: PathKind::by_name(words.next()?)?,
     })
 }
 
@@ -263,6 +268,7 @@ mod tests {
             migrations: 3,
             sent_again: 4,
             round_trip: Some(50_000),
+            kind: PathKind::Stream,
         };
         let bare = ConnectionStatus { alternate: None, round_trip: None, ..connection.clone() };
         Status {

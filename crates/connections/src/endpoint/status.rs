@@ -6,6 +6,7 @@ use laneway_path::{Counters, MigrationState, Nanos, PathId, QpState};
 
 use super::connections::End;
 use super::{Dropped, Endpoint, LocalPath, Traffic};
+use crate::driver::kind::PathKind;
 use crate::inventory::path_name::PathName;
 
 /// One endpoint of a process, as it was at one moment.
@@ -70,6 +71,8 @@ pub struct ConnectionStatus {
     pub sent_again: u64,
     /// Over the primary path.
     pub round_trip: Option<Nanos>,
+    /// What carries its data.
+    pub kind: PathKind,
 }
 
 impl PathStatus {
@@ -150,6 +153,7 @@ fn of_connection(end: &End) -> Option<ConnectionStatus> {
         migrations: connection.counters().migrations,
         sent_again: connection.counters().sent_again,
         round_trip: connection.round_trip(connection.primary()),
+        kind: if connection.has_streams() { PathKind::Stream } else { PathKind::Datagram },
     })
 }
 

@@ -215,6 +215,15 @@ fn connection_row(seen: &Seen, group: &[&ConnectionStatus]) -> Row {
         .with("migrations", sum(|one| one.migrations))
         .with("sent_again", sum(|one| one.sent_again))
         .with("round_trip_us", trip.map(micros))
+        .with("data", kinds(group))
+}
+
+/// What carries the data of connections.
+fn kinds(group: &[&ConnectionStatus]) -> &'static str {
+    match group.iter().all(|one| one.kind == group[0].kind) {
+        true => group[0].kind.name(),
+        false => "both",
+    }
 }
 
 fn path_name(status: &Status, number: u8) -> String {
@@ -225,6 +234,7 @@ fn path_name(status: &Status, number: u8) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::kind::PathKind;
 
     fn connections(count: u32, hosts: u32) -> Vec<ConnectionStatus> {
         let one = |number: u32| ConnectionStatus {
@@ -238,6 +248,7 @@ mod tests {
             migrations: 2,
             sent_again: 3,
             round_trip: Some(u64::from(number)),
+            kind: PathKind::ALL[(number % 2) as usize],
         };
         (0..count).map(one).collect()
     }
