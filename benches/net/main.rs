@@ -348,8 +348,8 @@ fn stream_rate(ends: Streams) -> Result<(f64, f64), String> {
     })
 }
 
-/// What is asked of a kind of paths: the most that a half round trip may take of TCP's, spinning and
-/// sleeping, and the least of its rate without a limit but the processor.
+/// What is asked of a kind of paths: the most that a half round trip may take of TCP's, spinning
+/// and sleeping, and the least of its rate without a limit but the processor.
 fn asked(kind: PathKind) -> ([f64; 2], f64) {
     match kind {
         PathKind::Datagram => ([0.95, 1.0], 0.4),

@@ -23,7 +23,8 @@ pub static PAPER: Paper = Paper {
     effort: "Two hosts of a lab with two cards each, real UDP between them, which needs root; \
              where no lab can be built, two addresses of the loopback interface. It takes less \
              than a minute. LANEWAY_SECURITY says how messages are protected: encrypt, \
-             authenticate (default) or trust.",
+             authenticate (default) or trust; LANEWAY_PATH_KIND what carries them: datagram \
+             (default) or stream.",
     parts: &PARTS,
     slow: &[],
     drawn: "figure-6",

@@ -58,6 +58,9 @@ impl Retries {
     }
 }
 
+/// Where data comes by streams, a peer that waits for a receive learns so this often.
+pub(crate) const NOT_READY_APART: Nanos = 10_000_000;
+
 /// In hundredths of a millisecond, by code.
 const NOT_READY: [u32; 32] = [
     65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,

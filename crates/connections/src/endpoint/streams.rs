@@ -2,8 +2,8 @@
 //! lost.
 //!
 //! The end that opened a connection opens its streams as well, one for each path, and begins again
-//! when one is lost, for as long as the connection stands. Each has a number, higher than that of the
-//! one before: a hello that is replayed opens nothing.
+//! when one is lost, for as long as the connection stands. Each has a number, higher than that of
+//! the one before: a hello that is replayed opens nothing.
 
 use std::collections::BTreeSet;
 use std::io::IoSlice;

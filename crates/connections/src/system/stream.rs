@@ -157,7 +157,8 @@ impl Stream {
         loop {
             let flags = libc::MSG_NOSIGNAL;
             let sent = match pieces {
-                // SAFETY: the piece is as long as it says, and lives. One piece is the shorter call.
+                // For one piece, the shorter call.
+                // SAFETY: the piece is as long as it says, and lives.
                 [one] => unsafe { libc::send(self.fd(), one.as_ptr().cast(), one.len(), flags) },
                 // SAFETY: the pieces are as long as the message says, and live.
                 _ => unsafe { libc::sendmsg(self.fd(), &raw const message, flags) },
@@ -179,7 +180,8 @@ impl Stream {
         loop {
             let count = pieces.len().min(1024) as i32;
             let got = match pieces {
-                // SAFETY: the piece is as long as it says, and lives. One piece is the shorter call.
+                // For one piece, the shorter call.
+                // SAFETY: the piece is as long as it says, and lives.
                 [one] => unsafe { libc::recv(self.fd(), one.as_mut_ptr().cast(), one.len(), 0) },
                 // SAFETY: the pieces are laid out as iovecs, and live.
                 _ => unsafe { libc::readv(self.fd(), pieces.as_mut_ptr().cast(), count) },

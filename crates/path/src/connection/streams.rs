@@ -1,8 +1,8 @@
 //! Connections whose data goes by a stream of the kernel on each path.
 //!
 //! Everything but data and the packets that load a path goes by datagrams beside the streams, so
-//! that a full stream delays no probe and no acknowledgement. A driver opens the streams and reports
-//! them; a path is armed when its stream has carried a frame there and back.
+//! that a full stream delays no probe and no acknowledgement. A driver opens the streams and
+//! reports them; a path is armed when its stream has carried a frame there and back.
 
 use super::Connection;
 use crate::paths::StreamState;

@@ -1,8 +1,8 @@
-//! The stream of a path: a kernel connection that carries the data in order, beside the packets that
+//! The stream of a path: a kernel connection that carries data in order, beside the packets that
 //! carry everything else.
 //!
-//! The kernel cuts, repeats and paces what a stream carries. What it cannot do is said here: whether
-//! the stream is open, which frames it has carried, and whether it makes progress.
+//! The kernel cuts, repeats and paces what a stream carries. What it cannot say is kept here:
+//! whether the stream is open, which frames it has carried, and whether it makes progress.
 
 use crate::Nanos;
 

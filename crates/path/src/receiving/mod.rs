@@ -8,7 +8,7 @@ pub(crate) use incoming::{Receive, Taken};
 
 use crate::Nanos;
 use crate::connection::Modify;
-use crate::encoding::NotReadyTimer;
+use crate::encoding::{NOT_READY_APART, NotReadyTimer};
 use crate::wire::Range;
 
 /// An acknowledgement waits this long for a packet that it could travel with.
@@ -16,8 +16,6 @@ const ACK_WAITS: Nanos = 100_000;
 /// The number of packets that trigger an acknowledgement at once, and of bytes in frames.
 const ACK_AFTER: u32 = 16;
 const ACK_AFTER_BYTES: usize = 384 << 10;
-/// Where data comes by streams, a peer that waits for a receive is told so this often.
-pub(crate) const NOT_READY_APART: Nanos = 10_000_000;
 
 pub(crate) struct Receiver {
     incoming: Incoming,

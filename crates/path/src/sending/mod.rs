@@ -9,10 +9,9 @@ pub use outgoing::Payload;
 
 use crate::congestion::Flight;
 use crate::connection::{Modify, Why};
-use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
+use crate::encoding::{AckTimeout, NOT_READY_APART, NotReadyTimer, Retries};
 use crate::number::is_held_back;
 use crate::paths::Route;
-use crate::receiving::NOT_READY_APART;
 use crate::wire::{MOST_PATHS, Range};
 use crate::{Nanos, PathId};
 use outgoing::{Arrived, Outgoing, Part};
