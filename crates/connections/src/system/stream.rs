@@ -140,7 +140,7 @@ impl Stream {
         Ok(unsafe { libc::getpeername(self.fd(), peer.as_mut_ptr(), &raw mut len) } == 0)
     }
 
-    /// Has the kernel say that bytes have arrived when there are so many.
+    /// Has the kernel report arrivals when at least this number of bytes is there.
     pub fn wake_at(&self, bytes: usize) {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         // Without it the program is woken more often.
@@ -203,7 +203,7 @@ impl Stream {
         // The beginning of struct tcp_info, to its data_segs_out.
         let mut info = [0_u8; 160];
         let mut len = info.len() as libc::socklen_t;
-        // SAFETY: the call writes at most as many bytes as it is told.
+        // SAFETY: the call writes at most the number of bytes that it is given.
         let done = unsafe {
             let place = info.as_mut_ptr().cast();
             libc::getsockopt(self.fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut len)

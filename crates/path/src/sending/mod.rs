@@ -91,7 +91,7 @@ impl Sender {
         self.not_ready_left = self.not_ready_retries.count();
     }
 
-    /// Data goes by streams, in frames of at most so many bytes.
+    /// Data goes by streams, in frames of at most this number of bytes.
     pub fn use_streams(&mut self, frame_bytes: usize) {
         self.frame_bytes = Some(frame_bytes);
     }

@@ -30,7 +30,7 @@ pub(in crate::endpoint) use reading::{Frames, frames};
 const FIRST: usize = 1 << 24;
 const LISTENER: usize = FIRST - 1;
 
-/// The length of a frame stands before it, in so many bytes.
+/// Bytes of the length that stands before a frame.
 pub(in crate::endpoint) const PREFIX: usize = 4;
 /// The length of a hello with its tag.
 pub(in crate::endpoint) const HELLO_BYTES: usize = 32;

@@ -117,7 +117,7 @@ impl World {
         world
     }
 
-    /// Data goes by streams from now on, in frames of up to so many bytes; before anything is sent.
+    /// Data goes by streams from now on, in frames of up to this length; before anything is sent.
     pub fn use_streams(&mut self, frame: usize) {
         let paths = self.links.len();
         let policy = |leads: bool| Policy::keep_armed(leads);
