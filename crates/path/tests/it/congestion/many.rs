@@ -97,7 +97,7 @@ impl Case {
 
 /// What does not fit is dropped, and nothing else says that there are many. Gives the least share.
 fn share_a_port(senders: usize) -> f64 {
-    let seeds = 0..amount(1, 4);
+    let seeds = 0..amount(1, if senders > 512 { 2 } else { 4 });
     let queues = some_of(vec![1, 2, 4, 8, 16]).into_iter();
     let cases = queues.flat_map(|queue_ms| seeds.clone().map(move |seed| (queue_ms, seed)));
     let shares = cases.map(|(queue_ms, seed)| {
