@@ -452,6 +452,39 @@ mod tests {
         assert!(window.bytes < 2 * FIRST * PACKET as u64, "idle for seconds");
     }
 
+    #[test]
+    fn windows_of_many_become_alike() {
+        let grown = [PACKET as u64 / 4, 4 * PACKET as u64].map(|before| {
+            let mut window = Window { bytes: before, doubles_to: before, ..Window::new(PACKET) };
+            window.on_sent(0, PAYLOAD, before, trip(MS));
+            window.on_ack(MS, PACKET as u64, trip(MS));
+            window.bytes - before
+        });
+        assert!(grown[0] > 0 && grown[0] == grown[1], "{grown:?}");
+    }
+
+    #[test]
+    fn a_second_packet_leaves_when_its_time_has_come() {
+        let bytes = PACKET as u64 / 8;
+        let mut window = Window { bytes, doubles_to: bytes, ..Window::new(PACKET) };
+        assert_eq!(window.pause(trip(MS)), 8 * MS);
+        window.on_sent(0, PAYLOAD, PAYLOAD, trip(MS));
+        assert!(window.has_room(PAYLOAD) && !window.has_room(2 * PACKET as u64));
+        let next = window.next_departure(trip(MS));
+        assert!((4 * MS..=12 * MS).contains(&next), "{next}");
+    }
+
+    #[test]
+    fn a_slow_rate_does_not_follow_the_round_trip() {
+        let bytes = PACKET as u64 / 8;
+        let mut window = Window { bytes, doubles_to: bytes, ..Window::new(PACKET) };
+        window.slow_or_not(Share::Marked, MS / 2);
+        assert_eq!(window.pause(trip(MS / 2)), 4 * MS);
+        assert_eq!(window.pause(trip(2 * MS)), 4 * MS);
+        window.slow_or_not(Share::Small, MS / 2);
+        assert_eq!(window.bytes, bytes);
+    }
+
     /// Payloads of networks with packets of 1,500 and 9,000 bytes, and the tags behind them.
     #[test]
     fn a_burst_fits_one_call_to_the_system() {
