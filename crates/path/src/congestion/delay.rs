@@ -89,7 +89,7 @@ impl Delay {
         window: u64,
         share: Share,
     ) -> Option<Advice> {
-        if matches!(share, Share::Small | Share::Marked) {
+        if share == Share::Marked {
             (self.raised, self.trial) = (None, None);
         }
         self.raised = self.raised.map(|raised| raised.min(trip.last)).filter(|r| *r > trip.least);
@@ -106,10 +106,13 @@ impl Delay {
             }
         }
         let trial = self.trial.take();
-        if matches!(share, Share::Lossy | Share::Marked | Share::Small) {
+        if matches!(share, Share::Lossy | Share::Marked) {
             return None;
         }
         let advice = trial.and_then(|trial| self.judge(&trial, shortest));
+        if share == Share::Small {
+            return advice;
+        }
         advice.or_else(|| self.try_less(trip, shortest, window))
     }
 

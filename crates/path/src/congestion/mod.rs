@@ -36,18 +36,23 @@ impl Flight {
 
     /// Whether another packet may leave, as far as the window is concerned.
     pub fn has_room(&self) -> bool {
-        self.bytes == 0 || self.bytes < self.window.bytes()
+        self.window.has_room(self.bytes)
     }
 
     /// The time at which the next packet may leave.
     pub fn next_departure(&self, trip: RoundTrip) -> Nanos {
-        self.window.next_departure(trip.smoothed)
+        self.window.next_departure(trip)
+    }
+
+    /// The time between packets, where there is no more than one in a round trip.
+    pub fn pause(&self, trip: RoundTrip) -> Nanos {
+        self.window.pause(trip)
     }
 
     /// A packet leaves; whether the window is full by this.
     pub fn on_sent(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) -> bool {
         self.bytes += bytes;
-        self.window.on_sent(now, bytes, self.bytes, trip.smoothed)
+        self.window.on_sent(now, bytes, self.bytes, trip)
     }
 
     /// A packet has arrived.
@@ -90,7 +95,8 @@ impl Flight {
     /// A packet is lost.
     pub fn on_loss(&mut self, now: Nanos, bytes: u64, trip: RoundTrip) {
         self.forget(bytes);
-        self.window.on_loss(now, trip.smoothed);
+        // It left before the packet that has shown its loss, which took the latest round trip.
+        self.window.on_loss(now, trip.smoothed.max(trip.last));
     }
 
     /// A packet is not counted any more, whatever became of it.

@@ -14,14 +14,24 @@ use crate::wire::HEADER_BYTES;
 
 /// For this number of round trips after a loss the delay of packets says little.
 const LOSSY_TRIPS: u64 = 4;
-/// Packets of a small window.
-const FEW: u64 = 4;
-/// Packets that waiting in a queue leaves.
+/// For this number of round trips after a loss others are likely to fill the queue.
+const SHARED_TRIPS: u64 = 64;
+/// Packets of a window that may be one of many in a queue: delay takes nothing from it.
+const FEW: u64 = 16;
+/// Packets that waiting in a queue leaves of a larger one.
 const YIELDS_TO: u64 = 8;
+/// Windows of fewer packets leave at an even rate that varies.
+const VARIES_BELOW: u64 = 64;
 /// Packets of the first window.
 const FIRST: u64 = 32;
 /// The smallest is a part of a packet: then one leaves in several round trips.
-const LEAST_PART: u64 = 16;
+const LEAST_PART: u64 = 256;
+/// The same of a slow window: then one leaves in 32 ms.
+const LEAST_SLOW_PART: u64 = 32;
+/// In a round trip of this length a small window grows twice as much as in a short one.
+const LONG_TRIP: Nanos = 4_000_000;
+/// The time in which a slow window leaves.
+const SLOW_TRIP: Nanos = 1_000_000;
 /// What is left of a window after a loss, in parts of 1024.
 const LEFT: u64 = 717;
 /// Losses of so short a time, and two round trips, may prove together to be none.
@@ -42,6 +52,8 @@ struct Cut {
     began: Nanos,
     /// Losses since then that have not proved to be none.
     losses: u32,
+    /// For so long others are likely to fill the queue.
+    shared_until: Nanos,
 }
 
 impl Cut {
@@ -73,6 +85,10 @@ pub(super) struct Window {
     usage: Usage,
     /// When all that has left would have left, at the even rate.
     paid_until: Nanos,
+    /// What departures vary by.
+    dice: u64,
+    /// Whether the window leaves in a constant time in place of a round trip.
+    is_slow: bool,
 }
 
 impl Window {
@@ -87,11 +103,15 @@ impl Window {
             cut: None,
             usage: Usage::default(),
             paid_until: 0,
+            dice: 0,
+            is_slow: false,
         }
     }
 
-    pub fn bytes(&self) -> u64 {
-        self.bytes
+    /// Whether another packet may leave while so much is under way. A second one always may: its
+    /// pace is the limit, and its arrival shows whether the first was lost.
+    pub fn has_room(&self, under_way: u64) -> bool {
+        under_way <= self.packet || under_way < self.bytes
     }
 
     /// Counts acknowledged bytes.
@@ -100,9 +120,12 @@ impl Window {
         if now.saturating_sub(trip.last) >= self.marks.round_began
             && let Some(parts) = self.marks.on_round(now)
         {
-            self.shrink(parts);
+            self.yield_to_marks(parts);
         }
-        match self.delay.on_ack(now, trip, self.bytes, self.share(now, trip)) {
+        let share = self.share(now, trip);
+        self.slow_or_not(share, trip.last);
+        let advice = self.delay.on_ack(now, trip, self.bytes, share);
+        match advice {
             Some(Advice::Shrink(parts)) => {
                 // Delays may be of others, who do not yield; only losses and marks leave less.
                 let least = self.bytes.min(YIELDS_TO * self.packet);
@@ -111,29 +134,55 @@ impl Window {
             }
             Some(Advice::Restore { window, had_no_effect }) => {
                 self.bytes = self.bytes.max(window);
-                self.doubles_to = if had_no_effect { MOST_BYTES } else { self.bytes };
+                let doubles = had_no_effect && !self.is_likely_shared(now);
+                self.doubles_to = if doubles { MOST_BYTES } else { self.bytes };
             }
             None if self.delay.waited(trip) > WAIT => {
                 self.doubles_to = self.doubles_to.min(self.bytes);
-                if self.was_full(now, trip) {
-                    self.grow_among_many(acked);
+                if self.is_small() && self.was_full(now, trip) {
+                    self.grow_among_many(acked, trip);
                 }
             }
-            None if self.was_full(now, trip) => self.grow(acked),
+            None if self.was_full(now, trip) => self.grow(acked, trip),
             None => {}
         }
         let most = MOST_BYTES.min(MOST_PACKETS as u64 * self.packet);
-        self.bytes = self.bytes.clamp(self.packet.div_ceil(LEAST_PART), most);
+        self.bytes = self.bytes.clamp(self.least(), most);
+    }
+
+    /// Marks slow a window below a packet. Its rate would follow the round trip, which changes many
+    /// times between two packets of many senders, so that all of them would wait and send together.
+    /// So it leaves in a constant time.
+    fn slow_or_not(&mut self, share: Share, trip: Nanos) {
+        let (in_trip, limit) = match self.is_slow {
+            true => (self.bytes * trip / SLOW_TRIP, self.packet),
+            false => (self.bytes, self.packet / 2),
+        };
+        let is_slow = share == Share::Marked && in_trip < limit;
+        if is_slow != self.is_slow {
+            self.bytes = if is_slow { self.bytes * SLOW_TRIP / trip.max(1) } else { in_trip };
+            (self.doubles_to, self.is_slow) = (self.bytes, is_slow);
+        }
     }
 
     fn share(&self, now: Nanos, trip: RoundTrip) -> Share {
         let is_recent = |cut: &Cut| now < cut.at + LOSSY_TRIPS * trip.smoothed;
         match &self.cut {
             _ if self.marks.are_recent(now, trip.smoothed) => Share::Marked,
-            _ if self.bytes < FEW * self.packet => Share::Small,
+            _ if self.is_small() => Share::Small,
             Some(cut) if is_recent(cut) => Share::Lossy,
             _ => Share::Large,
         }
+    }
+
+    /// Whether others are likely to fill the queue, since packets were lost.
+    fn is_likely_shared(&self, now: Nanos) -> bool {
+        self.cut.as_ref().is_some_and(|cut| now < cut.shared_until)
+    }
+
+    /// Whether it may be one of many that share the queue.
+    fn is_small(&self) -> bool {
+        self.is_slow || self.bytes < FEW * self.packet
     }
 
     /// Whether the window was the limit when what arrives now left.
@@ -141,14 +190,15 @@ impl Window {
         self.usage.full_at.is_some_and(|at| now <= at + 2 * trip.last.max(trip.smoothed))
     }
 
-    fn grow(&mut self, acked: u64) {
+    fn grow(&mut self, acked: u64, trip: RoundTrip) {
         if self.bytes < self.doubles_to {
-            self.bytes += acked;
+            self.bytes += acked.min(self.bytes);
             return;
         }
+        if self.is_small() {
+            return self.grow_among_many(acked, trip);
+        }
         let step = match self.delay.is_shared() {
-            // Many share the path.
-            _ if self.bytes < FEW * self.packet => self.packet / 128 + self.bytes / 16,
             // As TCP does beside others.
             true => (self.packet / 2).max(self.bytes / 256),
             false => (self.packet / 2).max(self.bytes / 64),
@@ -156,13 +206,21 @@ impl Window {
         self.bytes += (acked.min(self.bytes) * step).div_ceil(self.bytes);
     }
 
-    /// Grows a window that delays do not make smaller. Where many fill a queue, losses then make
-    /// their windows alike; if none grew, each would keep what it had.
-    fn grow_among_many(&mut self, acked: u64) {
-        if self.bytes < YIELDS_TO * self.packet {
-            let step = self.packet.max(self.bytes) / 32;
-            self.bytes += (acked * step / self.bytes).min(self.bytes);
-        }
+    /// Grows a small window by a part of each packet that arrives, whatever its size; losses take a
+    /// part of the window. So windows that share a queue become alike.
+    fn grow_among_many(&mut self, acked: u64, trip: RoundTrip) {
+        self.bytes += match self.is_slow {
+            true => ((self.packet * self.bytes).isqrt() / 64).max(self.bytes / 32),
+            false => acked * (LONG_TRIP + trip.smoothed.min(4 * LONG_TRIP)) / (64 * LONG_TRIP),
+        };
+    }
+
+    /// Shrinks as packets were marked, to this number of parts in 1024.
+    fn yield_to_marks(&mut self, parts: u64) {
+        // All take this step before the first of them sees what it did, the later the slower.
+        let whole = if self.is_slow { self.bytes.min(self.packet) } else { self.packet };
+        let part = (self.packet * whole).isqrt();
+        self.shrink(1024 - (1024 - parts) * part / self.packet);
     }
 
     /// Counts further packets with a mark.
@@ -175,10 +233,12 @@ impl Window {
         let before = (self.bytes, self.doubles_to);
         let cut = self.cut.take().filter(|cut| cut.is_recent(now, trip));
         let is_news = cut.as_ref().is_none_or(|cut| now >= cut.at + trip);
-        let mut cut = cut.unwrap_or(Cut { at: now, before, began: now, losses: 0 });
+        let mut cut =
+            cut.unwrap_or(Cut { at: now, before, began: now, losses: 0, shared_until: 0 });
         cut.losses += 1;
         if is_news {
             cut.at = now;
+            cut.shared_until = now + SHARED_TRIPS * trip;
             self.shrink(LEFT);
         }
         self.cut = Some(cut);
@@ -199,9 +259,14 @@ impl Window {
         true
     }
 
+    /// The smallest window.
+    fn least(&self) -> u64 {
+        self.packet.div_ceil(if self.is_slow { LEAST_SLOW_PART } else { LEAST_PART })
+    }
+
     /// Shrinks to this number of parts in 1024.
     fn shrink(&mut self, parts: u64) {
-        self.bytes = (self.bytes * parts / 1024).max(self.packet.div_ceil(LEAST_PART));
+        self.bytes = (self.bytes * parts / 1024).max(self.least());
         self.doubles_to = self.bytes;
         self.delay.end_trial();
     }
@@ -211,7 +276,7 @@ impl Window {
         self.bytes = self.bytes.min(FIRST * self.packet);
         self.doubles_to = MOST_BYTES;
         self.delay = Delay::new();
-        self.cut = None;
+        (self.cut, self.is_slow) = (None, false);
     }
 
     /// Nothing was acknowledged for long: as [`Window::restart`], except that one of many does not
@@ -223,7 +288,7 @@ impl Window {
     }
 
     /// The time at which the next packet may leave.
-    pub fn next_departure(&self, trip: Nanos) -> Nanos {
+    pub fn next_departure(&self, trip: RoundTrip) -> Nanos {
         let before = BURST_BYTES.saturating_sub(self.packet + HEADER_BYTES as u64);
         // A window of a few packets leaves evenly, too.
         let burst = before.min(self.bytes.saturating_sub(2 * self.packet));
@@ -232,7 +297,7 @@ impl Window {
 
     /// A packet leaves with `bytes`, after which `under_way` bytes are; whether the window is full
     /// by this.
-    pub fn on_sent(&mut self, now: Nanos, bytes: u64, under_way: u64, trip: Nanos) -> bool {
+    pub fn on_sent(&mut self, now: Nanos, bytes: u64, under_way: u64, trip: RoundTrip) -> bool {
         if now >= self.usage.halves_at {
             self.shrink_unused(now);
         }
@@ -243,8 +308,26 @@ impl Window {
             self.usage.most = self.usage.most.max(under_way);
         }
         let begins = self.paid_until.max(now);
-        self.paid_until = begins + self.takes(bytes + HEADER_BYTES as u64, trip);
+        let even = self.takes(bytes + HEADER_BYTES as u64, trip);
+        self.paid_until = begins + if self.varies() { self.vary(now, even) } else { even };
         full
+    }
+
+    /// Whether the time between packets varies. If all left evenly, or when acknowledgements come,
+    /// some would find a full queue each time, and others never.
+    fn varies(&self) -> bool {
+        self.bytes >= self.doubles_to && self.bytes < VARIES_BELOW * self.packet
+    }
+
+    /// A time between half of this and three halves.
+    fn vary(&mut self, now: Nanos, even: Nanos) -> Nanos {
+        self.dice = (self.dice ^ now).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        even / 2 + even * (self.dice >> 54) / 1024
+    }
+
+    /// The time between packets, if no more than two leave in a round trip.
+    pub fn pause(&self, trip: RoundTrip) -> Nanos {
+        if self.bytes < 2 * self.packet { self.takes(self.packet, trip) } else { 0 }
     }
 
     /// What was not used for long is not known to fit any more.
@@ -262,10 +345,15 @@ impl Window {
         (self.usage.halves_at, self.usage.most) = (now + UNUSED, 0);
     }
 
-    /// How long these bytes take at the paced rate: five quarters of a window a round trip, and
-    /// two while it doubles.
-    fn takes(&self, bytes: u64, trip: Nanos) -> Nanos {
-        let quarters = if self.bytes < self.doubles_to { 8 } else { 5 };
+    /// How long these bytes take at the paced rate: five quarters of a window a round trip, one
+    /// window if departures vary, and two while it doubles.
+    fn takes(&self, bytes: u64, trip: RoundTrip) -> Nanos {
+        let quarters = match () {
+            _ if self.bytes < self.doubles_to => 8,
+            _ if self.varies() => 4,
+            _ => 5,
+        };
+        let trip = if self.is_slow { SLOW_TRIP } else { trip.smoothed };
         let rate = (self.bytes * quarters / 4).max(1);
         // Packets and bursts are far shorter than the eight gigabytes for which 64 bits suffice.
         bytes * trip.min(SECOND) / rate
@@ -288,11 +376,11 @@ mod tests {
     fn it_doubles_until_packets_wait_and_shrinks_if_they_do() {
         let (mut window, mut now) = (Window::new(PACKET), 0);
         let mut pass = |window: &mut Window, last: Nanos| {
-            let before = window.bytes();
-            window.on_sent(now, PACKET as u64, before, last);
+            let before = window.bytes;
+            window.on_sent(now, PACKET as u64, before, trip(last));
             now += last;
             window.on_ack(now, before, trip(last));
-            (before, window.bytes())
+            (before, window.bytes)
         };
         for _ in 0..4 {
             let (before, after) = pass(&mut window, 2 * MS);
@@ -310,30 +398,30 @@ mod tests {
     #[test]
     fn losses_of_one_round_trip_count_once() {
         let mut window = Window::new(PACKET);
-        let before = window.bytes();
+        let before = window.bytes;
         window.on_loss(0, MS);
         window.on_loss(MS / 2, MS);
-        assert_eq!(window.bytes(), before * LEFT / 1024);
+        assert_eq!(window.bytes, before * LEFT / 1024);
         window.on_loss(MS, MS);
-        assert_eq!(window.bytes(), before * LEFT / 1024 * LEFT / 1024);
+        assert_eq!(window.bytes, before * LEFT / 1024 * LEFT / 1024);
     }
 
     #[test]
     fn what_was_only_late_is_undone() {
         let mut window = Window::new(PACKET);
-        let before = window.bytes();
+        let before = window.bytes;
         (0..3).for_each(|k| window.on_loss(k * MS, MS));
-        assert!(window.bytes() < before);
+        assert!(window.bytes < before);
         (0..3).for_each(|_| assert!(window.on_spurious_loss(3 * MS, MS)));
-        assert_eq!(window.bytes(), before);
+        assert_eq!(window.bytes, before);
         assert!(!window.on_spurious_loss(3 * MS, MS));
         (0..2).for_each(|k| window.on_loss(k * MS, MS));
         assert!(window.on_spurious_loss(3 * MS, MS));
         let after = before * LEFT / 1024 * LEFT / 1024;
-        assert_eq!(window.bytes(), after, "one was lost");
+        assert_eq!(window.bytes, after, "one was lost");
         window.on_loss(100 * MS, MS);
         assert!(window.on_spurious_loss(101 * MS, MS));
-        assert_eq!(window.bytes(), after, "but not this one");
+        assert_eq!(window.bytes, after, "but not this one");
         window.on_loss(200 * MS, MS);
         assert!(!window.on_spurious_loss(300 * MS, MS), "long ago");
     }
@@ -341,27 +429,60 @@ mod tests {
     #[test]
     fn a_window_that_is_not_full_does_not_grow() {
         let mut window = Window::new(PACKET);
-        let before = window.bytes();
+        let before = window.bytes;
         for now in 1..100 {
-            window.on_sent(now * MS, PAYLOAD, before / 2, MS);
+            window.on_sent(now * MS, PAYLOAD, before / 2, trip(MS));
             window.on_ack(now * MS, PAYLOAD, trip(MS));
         }
-        assert_eq!(window.bytes(), before);
+        assert_eq!(window.bytes, before);
     }
 
     #[test]
     fn what_is_not_used_decays() {
         let mut window = Window::new(PACKET);
         for now in 1..8 {
-            window.on_sent(now * MS, PAYLOAD, window.bytes(), MS);
-            window.on_ack(now * MS + MS, window.bytes(), trip(MS));
+            window.on_sent(now * MS, PAYLOAD, window.bytes, trip(MS));
+            window.on_ack(now * MS + MS, window.bytes, trip(MS));
         }
-        let before = window.bytes();
+        let before = window.bytes;
         assert!(before > 100 * FIRST * PACKET as u64);
-        window.on_sent(7 * MS + UNUSED + 1, PAYLOAD, before / 4, MS);
-        assert!(window.bytes() < before && window.bytes() >= before / 2, "by half what is unused");
-        window.on_sent(7 * MS + 20 * UNUSED, PAYLOAD, PAYLOAD, MS);
-        assert!(window.bytes() < 2 * FIRST * PACKET as u64, "idle for seconds");
+        window.on_sent(7 * MS + UNUSED + 1, PAYLOAD, before / 4, trip(MS));
+        assert!(window.bytes < before && window.bytes >= before / 2, "by half what is unused");
+        window.on_sent(7 * MS + 20 * UNUSED, PAYLOAD, PAYLOAD, trip(MS));
+        assert!(window.bytes < 2 * FIRST * PACKET as u64, "idle for seconds");
+    }
+
+    #[test]
+    fn windows_of_many_become_alike() {
+        let grown = [PACKET as u64 / 4, 4 * PACKET as u64].map(|before| {
+            let mut window = Window { bytes: before, doubles_to: before, ..Window::new(PACKET) };
+            window.on_sent(0, PAYLOAD, before, trip(MS));
+            window.on_ack(MS, PACKET as u64, trip(MS));
+            window.bytes - before
+        });
+        assert!(grown[0] > 0 && grown[0] == grown[1], "{grown:?}");
+    }
+
+    #[test]
+    fn a_second_packet_leaves_when_its_time_has_come() {
+        let bytes = PACKET as u64 / 8;
+        let mut window = Window { bytes, doubles_to: bytes, ..Window::new(PACKET) };
+        assert_eq!(window.pause(trip(MS)), 8 * MS);
+        window.on_sent(0, PAYLOAD, PAYLOAD, trip(MS));
+        assert!(window.has_room(PAYLOAD) && !window.has_room(2 * PACKET as u64));
+        let next = window.next_departure(trip(MS));
+        assert!((4 * MS..=12 * MS).contains(&next), "{next}");
+    }
+
+    #[test]
+    fn a_slow_rate_does_not_follow_the_round_trip() {
+        let bytes = PACKET as u64 / 8;
+        let mut window = Window { bytes, doubles_to: bytes, ..Window::new(PACKET) };
+        window.slow_or_not(Share::Marked, MS / 2);
+        assert_eq!(window.pause(trip(MS / 2)), 4 * MS);
+        assert_eq!(window.pause(trip(2 * MS)), 4 * MS);
+        window.slow_or_not(Share::Small, MS / 2);
+        assert_eq!(window.bytes, bytes);
     }
 
     /// Payloads of networks with packets of 1,500 and 9,000 bytes, and the tags behind them.
@@ -370,8 +491,8 @@ mod tests {
         for (payload, fits) in [(1420, 44), (8920, 7), (65_000, 1)] {
             let mut window = Window { bytes: MOST_BYTES, ..Window::new(payload) };
             let mut sent = 0;
-            while window.next_departure(MS) <= 100 * MS {
-                window.on_sent(100 * MS, payload as u64, 0, MS);
+            while window.next_departure(trip(MS)) <= 100 * MS {
+                window.on_sent(100 * MS, payload as u64, 0, trip(MS));
                 sent += 1;
             }
             let tagged = payload + HEADER_BYTES + 16;
@@ -385,12 +506,12 @@ mod tests {
         let mut window = Window::new(PACKET);
         let (mut now, mut sent) = (0, 0);
         while now < 10 * MS {
-            now = now.max(window.next_departure(MS));
-            window.on_sent(now, PAYLOAD, PAYLOAD, MS);
+            now = now.max(window.next_departure(trip(MS)));
+            window.on_sent(now, PAYLOAD, PAYLOAD, trip(MS));
             sent += PACKET as u64;
         }
         // Two windows a round trip while it doubles, and a burst at the beginning.
-        let even = 10 * 2 * window.bytes();
+        let even = 10 * 2 * window.bytes;
         assert!(sent >= even && sent <= even + BURST_BYTES + 2 * PACKET as u64, "{sent} {even}");
     }
 }

@@ -19,6 +19,10 @@
 //! Many connections that wait for one path do not probe it at the same instants for ever: longer
 //! intervals differ by connection.
 //!
+//! One of many senders on a path may send a packet in several round trips: the next packet shows
+//! whether the one before was lost, and probes wait for it. If each asked first, probes would take
+//! the place of data.
+//!
 //! Where packets wait at either end to leave by the primary path, its silence says nothing, for as
 //! long as a queue may be.
 
@@ -79,12 +83,12 @@ pub(crate) enum Verdict {
 
 /// How long one waits for a sign of life of a path before it is suspected.
 pub(crate) fn patience(primary: &Route) -> Nanos {
-    PATIENCE + 2 * primary.trips().longest()
+    PATIENCE + 2 * primary.trips().longest() + primary.flight.pause(primary.trip())
 }
 
 /// How long one waits for progress on a path that answers.
 pub(crate) fn progress_patience(primary: &Route) -> Nanos {
-    PROGRESS + 4 * primary.trips().longest()
+    PROGRESS + 4 * primary.trips().longest() + 4 * primary.flight.pause(primary.trip())
 }
 
 /// Less than a quarter of 4096, different for each number of a connection.
