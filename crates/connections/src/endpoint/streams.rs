@@ -276,13 +276,11 @@ impl Endpoint {
     fn on_frame(&mut self, now: Nanos, path: usize, stream: StreamId, frame: &mut [u8]) {
         match self.lines.streams.get(stream).map(|(stage, ..)| stage) {
             Some(Stage::Open) => self.on_data_frame(now, path, stream, frame),
-            Some(_) => {
-                if !self.on_hello(now, path, stream, frame) {
-                    self.dropped.refused += 1;
-                    self.lines.streams.lose(stream);
-                }
+            Some(_) if !self.on_hello(now, path, stream, frame) => {
+                self.dropped.refused += 1;
+                self.lines.streams.lose(stream);
             }
-            None => {}
+            Some(_) | None => {}
         }
     }
 
