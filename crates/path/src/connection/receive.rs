@@ -127,7 +127,11 @@ impl Connection {
         for echo in echoes {
             self.on_echo(now, echo);
         }
+        let waited = self.sender.waits_for_receive();
         self.sender.on_ack(now, expects, early, self.paths.routes());
+        if waited && !self.sender.waits_for_receive() {
+            self.paths.resume_streams(now);
+        }
         for echo in echoes {
             let Some(route) = self.paths.get_mut(echo.path) else { continue };
             self.sender.detect_losses(now, route);

@@ -155,6 +155,12 @@ impl Paths {
         changes
     }
 
+    /// The peer takes frames again that it had left in its streams.
+    pub fn resume_streams(&mut self, now: Nanos) {
+        let streams = self.routes.iter_mut().filter_map(|route| route.stream.as_mut());
+        streams.for_each(|stream| stream.resume(now));
+    }
+
     /// The longest payload of a packet; the windows begin anew.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.routes.iter_mut().for_each(|route| route.flight.set_packet_bytes(bytes));

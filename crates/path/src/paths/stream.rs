@@ -79,6 +79,11 @@ impl Stream {
         self.asked_at = now;
     }
 
+    /// The peer takes frames again: only from now on may progress be expected.
+    pub fn resume(&mut self, now: Nanos) {
+        self.progress_at = now;
+    }
+
     /// When the kernel is to be asked again, if data is under way.
     pub fn ask_at(&self) -> Nanos {
         self.asked_at + ASK_APART

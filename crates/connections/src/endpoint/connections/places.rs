@@ -30,9 +30,14 @@ impl Places {
             }
             None => return Err(NetError::TooManyConnections),
         };
-        self.generations[index] += 1;
-        let generation = self.generations[index] & ((1 << (24 - INDEX_BITS)) - 1);
-        Ok(generation << INDEX_BITS | index as u32)
+        let mut number = 0;
+        // Programs in C take 0 for no connection.
+        while number == 0 {
+            self.generations[index] += 1;
+            let generation = self.generations[index] & ((1 << (24 - INDEX_BITS)) - 1);
+            number = generation << INDEX_BITS | index as u32;
+        }
+        Ok(number)
     }
 
     /// Frees the place of a number: the connection that was there.

@@ -124,7 +124,7 @@ fn senders_512_share_a_port() {
     assert!(least >= 0.25, "{least}");
 }
 
-/// So many get some tens of packets in the time that is measured: their shares differ by chance.
+/// Each gets some tens of packets in the time that is measured: shares differ by chance.
 #[test]
 fn senders_2048_use_a_port() {
     share_a_port(2048);

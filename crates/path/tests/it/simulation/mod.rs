@@ -14,9 +14,10 @@ mod world;
 use std::collections::BTreeSet;
 use std::thread;
 
-use fault::KINDS;
+use fault::{Fault, KINDS};
 use laneway_needs::amount;
 use laneway_path::state::MIGRATIONS;
+use link::MS;
 use world::World;
 
 /// Faults of one world.
@@ -130,6 +131,26 @@ fn quiet_streams_never_migrate() {
         let mut world = World::over_streams(seed);
         assert_eq!(world.run(0), Ok(()), "seed {seed}");
         assert_eq!(world.ends.iter().map(|end| end.migrations).sum::<u64>(), 0, "seed {seed}");
+    }
+}
+
+/// A receiver that posts no receives for a while leaves frames in its stream: that is no fault of
+/// the path.
+#[test]
+fn missing_receives_cause_no_migration_over_streams() {
+    for seed in 0..10 {
+        let mut world = World::plain(seed);
+        world.use_streams(1400);
+        world.pass(100 * MS).expect("all is well");
+        for _ in 0..10 {
+            let fault = Fault::NotReady { end: 1 };
+            world.change(&fault, true).expect("it begins");
+            world.pass(700 * MS).expect("the sender waits");
+            world.change(&fault, false).expect("it ends");
+            world.pass(100 * MS).expect("all is well");
+        }
+        assert_eq!(world.ends.iter().map(|end| end.migrations).sum::<u64>(), 0, "seed {seed}");
+        assert_eq!(world.run(0), Ok(()), "seed {seed}");
     }
 }
 

@@ -58,7 +58,10 @@ impl Streams {
         while let Some(&place) = self.pending.get(at) {
             let stream = StreamId(place);
             let stays = match self.place(stream).map(|place| place.stage) {
-                None => false,
+                None => {
+                    self.pending.remove(at);
+                    continue;
+                }
                 Some(Stage::Connecting) => self.go_on_connecting(stream),
                 Some(_) => self.go_on_sending(stream),
             };
