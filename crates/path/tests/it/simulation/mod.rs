@@ -134,8 +134,7 @@ fn quiet_streams_never_migrate() {
     }
 }
 
-/// A receiver that posts no receives for a while leaves frames in its stream: that is no fault of
-/// the path.
+/// A receiver that posts no receives for a while leaves frames in its stream; its path works.
 #[test]
 fn missing_receives_cause_no_migration_over_streams() {
     for seed in 0..10 {
