@@ -66,6 +66,7 @@ pub use permute::permuted;
 pub use registry::{
     Algorithm, Counts, Parameter, Params, Refusal, algorithms, find, refused_name, unserved,
 };
+pub use sites::most_lanes;
 pub use usual::default_algorithm;
 
 /// Every algorithm, in the order in which the tool prints them.

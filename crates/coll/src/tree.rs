@@ -125,6 +125,19 @@ impl Knomial {
         weight / u64::from(self.radix)
     }
 
+    /// How many places are above a place: its digits that are not zero.
+    pub fn depth(&self, mut place: u32) -> u32 {
+        if self.radix == 2 {
+            return place.count_ones();
+        }
+        let mut depth = 0;
+        while place > 0 {
+            depth += u32::from(place % self.radix != 0);
+            place /= self.radix;
+        }
+        depth
+    }
+
     /// How many places the subtree has, itself included.
     pub fn subtree(&self, place: u32) -> u32 {
         self.weight(place).min(u64::from(self.ranks - place)) as u32
@@ -218,7 +231,12 @@ mod tests {
             is_a_tree(&Binary(p), p, 0);
             is_a_tree(&InOrder(p), p, p - 1);
             for k in 2..9 {
-                is_a_tree(&Knomial { ranks: p, radix: k }, p, 0);
+                let knomial = Knomial { ranks: p, radix: k };
+                is_a_tree(&knomial, p, 0);
+                for place in 1..p {
+                    let parent = knomial.parent(place).expect("a place below the root");
+                    assert_eq!(knomial.depth(place), knomial.depth(parent) + 1);
+                }
                 is_a_tree(&Chains::new(p, k - 1), p, 0);
             }
         }

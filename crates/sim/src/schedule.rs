@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use laneway_core::{At, Port, Progress, Rank, Run, Schedule, Step};
 
 use crate::carrier::{Carrier, MessageId};
-use crate::cluster::{Cluster, Cut, Envelope, Label, Observer, Over, Pattern};
+use crate::cluster::{Cluster, Cut, Envelope, Label, Observer, Over, Pattern, Rest};
 use crate::error::{SimError, Stuck};
 use crate::flow::Flows;
 use crate::network::{Fairness, HostId, Network};
@@ -64,6 +64,8 @@ pub struct Simulation<'a> {
     fairness: Fairness,
     /// Virtual seconds after which it is given up.
     limit: f64,
+    /// For how long the whole run occupies each resource; empty if that is not known.
+    occupied: &'a [f64],
     effort: Option<&'a Effort>,
     /// The part of its length by which a transfer may end early.
     coarse: f64,
@@ -88,13 +90,14 @@ impl<'a> Simulation<'a> {
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
         let fairness = network.fairness();
         let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
-        let (progress, effort, coarse) = (&(), None, 0.0);
+        let (progress, effort, coarse, occupied) = (&(), None, 0.0, &[][..]);
         Simulation {
             network,
             placement,
             local_cost,
             fairness,
             limit,
+            occupied,
             effort,
             coarse,
             observer,
@@ -123,6 +126,14 @@ impl<'a> Simulation<'a> {
     /// Sets a limit of virtual time, after which the run fails with [`SimError::Limit`].
     pub fn within(mut self, seconds: f64) -> Simulation<'a> {
         self.limit = seconds;
+        self
+    }
+
+    /// Says for how many seconds the whole run occupies each resource at its full rate, so that a run
+    /// with a limit also fails as soon as what has not left yet cannot arrive within it. Only for
+    /// networks whose rates do not change.
+    pub fn occupying(mut self, seconds: &'a [f64]) -> Simulation<'a> {
+        self.occupied = seconds;
         self
     }
 
@@ -167,7 +178,10 @@ impl<'a> Simulation<'a> {
         carrier: &mut C,
     ) -> Result<Outcome, SimError> {
         let hosts = self.hosts(schedule.ranks())?;
-        let cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
+        let mut cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
+        if self.limit.is_finite() && !self.occupied.is_empty() {
+            cluster.rest = Some(Rest::new(self.occupied, self.limit, self.coarse));
+        }
         let limits = Limits { seconds: self.limit, effort: self.effort };
         World::new(cluster, self.local_cost, schedule).run(limits, self.progress)
     }

@@ -130,10 +130,9 @@ impl Script for SiteLanes {
     }
 
     fn lanes(&self, rank: Rank) -> Vec<Lane> {
-        let Part { mut lanes, ends, read } = self.joining.of(rank);
+        let Part { mut lanes, ends, read, mut room } = self.joining.of(rank);
         lanes.extend((CROSS..=FINISH).map(|_| Lane::default()));
         let others = self.joining.lanes.sites() as u64 - 1;
-        let mut room = self.joining.room(rank);
         // A piece waits for its sum where it begins, and for its bytes to be free elsewhere.
         let mut gates: Vec<Option<Gate>> =
             read.iter().map(|gate| self.in_place.then_some(*gate)).collect();

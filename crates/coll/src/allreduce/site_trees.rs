@@ -62,7 +62,7 @@ impl Script for SiteTrees {
     }
 
     fn lanes(&self, rank: Rank) -> Vec<Lane> {
-        let Part { mut lanes, ends, read } = self.joining.of(rank);
+        let Part { mut lanes, ends, read, .. } = self.joining.of(rank);
         // A piece waits for its sum where it begins, and for its bytes to be free elsewhere.
         let mut gates: Vec<Option<Gate>> =
             read.iter().map(|gate| self.in_place.then_some(*gate)).collect();

@@ -81,11 +81,12 @@ impl Delivery {
     }
 
     /// Whom a rank passes a piece to within its site.
-    fn to(&self, route: &Route, rank: Rank) -> Vec<Rank> {
+    fn to(&self, route: &Route, rank: Rank, to: &mut Vec<Rank>) {
+        to.clear();
         let head = route.heads[self.lanes.site(rank)];
         match rank == route.origin && rank != head {
-            true => vec![head],
-            false => self.lanes.children(head, rank),
+            true => to.push(head),
+            false => self.lanes.children(head, rank, to),
         }
     }
 
@@ -99,6 +100,7 @@ impl Delivery {
             let route = &self.routes[number];
             (route.turn, self.depth(route, rank), number)
         });
+        let mut to: Vec<Rank> = Vec::new();
         for number in order {
             let route = &self.routes[number];
             let is_near = self.lanes.site(route.origin) == site;
@@ -114,22 +116,24 @@ impl Delivery {
                 out.recv_on(self.from(route, rank, is_near), channel, held);
                 ready = Some(Gate { lane: first + input as u32, round: lanes[input].last() });
             }
-            let send = |lane: &mut Lane, to: Vec<Rank>, channel: u16| {
+            let send = |lane: &mut Lane, to: &[Rank], channel: u16| {
                 let out = lane.round();
                 wait(out, ready.filter(|_| !to.is_empty()));
                 for to in to {
                     out.send_window(self.window);
-                    out.send_on(to, channel, held);
+                    out.send_on(*to, channel, held);
                 }
             };
             if self.crosser(route, site) == Some(rank) {
                 let far = self.lanes.after(self.lanes.site(route.origin), site).iter();
-                let heads: Vec<Rank> = far.map(|site| route.heads[*site]).collect();
-                if !heads.is_empty() {
-                    send(&mut lanes[CROSS], heads, FAR);
+                to.clear();
+                to.extend(far.map(|site| route.heads[*site]));
+                if !to.is_empty() {
+                    send(&mut lanes[CROSS], &to, FAR);
                 }
             }
-            send(&mut lanes[output], self.to(route, rank), channel);
+            self.to(route, rank, &mut to);
+            send(&mut lanes[output], &to, channel);
         }
         lanes
     }

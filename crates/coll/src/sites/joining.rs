@@ -52,6 +52,8 @@ pub struct Part {
     pub ends: Vec<Joined>,
     /// The round after which the In of each piece is read no more.
     pub read: Vec<Gate>,
+    /// Bytes of scratch.
+    pub room: u64,
 }
 
 /// The lanes of a rank.
@@ -82,19 +84,19 @@ impl Joining {
         Some(before.map_or(home, |before| sum.heads[before]))
     }
 
-    /// A home that another rank heads has one child.
-    fn children(&self, sum: &Sum, rank: Rank) -> Vec<Rank> {
+    /// The ranks that a rank has parts of a piece from. A home that another rank heads has one.
+    fn children(&self, sum: &Sum, rank: Rank, children: &mut Vec<Rank>) {
+        children.clear();
         let site = self.lanes.site(rank);
         let head = sum.heads[site];
         if sum.home == Some(rank) && rank != head {
-            return vec![head];
+            return children.push(head);
         }
-        let mut children = self.lanes.children(head, rank);
+        self.lanes.children(head, rank, children);
         if let Some(home) = sum.home.filter(|_| rank == head) {
             let after = self.lanes.after(self.lanes.site(home), site).iter();
             children.extend(after.map(|site| sum.heads[*site]));
         }
-        children
     }
 
     /// How far a rank is from where a piece ends: more than any rank that has it later.
@@ -110,7 +112,11 @@ impl Joining {
 
     /// Scratch of a rank: a room for each child of each piece.
     pub fn room(&self, rank: Rank) -> u64 {
-        let room = |sum: &Sum| self.children(sum, rank).len() as u64 * sum.len;
+        let mut children = Vec::new();
+        let room = |sum: &Sum| {
+            self.children(sum, rank, &mut children);
+            children.len() as u64 * sum.len
+        };
         self.sums.iter().map(room).sum()
     }
 
@@ -126,13 +132,16 @@ impl Joining {
         let mut lanes: Vec<Lane> = (0..LANES).map(|_| Lane::default()).collect();
         let mut read = vec![Gate { lane: PASS, round: 0 }; self.sums.len()];
         let (mut ends, mut off) = (Vec::new(), 0);
+        let (mut children, mut values) = (Vec::new(), Vec::new());
         for number in order {
             let sum = &self.sums[number];
             let is_end = self.ends_at(sum, rank);
             let lane = if is_end { END } else { PASS };
-            let mut values = vec![sum.own()];
+            values.clear();
+            values.push(sum.own());
+            self.children(sum, rank, &mut children);
             let arriving = lanes[lane as usize - 1].round();
-            for child in self.children(sum, rank) {
+            for &child in &children {
                 let kept = span(Buf::Tmp, off, sum.len);
                 arriving.recv_on(child, u16::from(is_end), kept);
                 values.push(kept);
@@ -151,7 +160,7 @@ impl Joining {
             read[number] = gate;
             ends.extend(is_end.then_some(Joined { number, at, gate }));
         }
-        Part { lanes, ends, read }
+        Part { lanes, ends, read, room: off }
     }
 }
 

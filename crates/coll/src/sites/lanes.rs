@@ -161,27 +161,38 @@ impl Lanes {
         Some(parent.map_or(head, |parent| inner[(parent as usize + first) % count]))
     }
 
-    /// The ranks that have `rank` as their parent.
-    pub fn children(&self, head: Rank, rank: Rank) -> Vec<Rank> {
+    /// Adds the ranks that have `rank` as their parent.
+    pub fn children(&self, head: Rank, rank: Rank, children: &mut Vec<Rank>) {
         let (inner, tree, first) = self.tree(head);
         let (place, count) = (self.place(rank), inner.len());
         if place >= count {
-            return if rank == head { vec![inner[first]] } else { Vec::new() };
+            return children.extend((rank == head).then_some(inner[first]));
         }
-        let mut children = Vec::new();
         tree.children(((place + count - first) % count) as u32, &mut |child| {
             children.push(inner[(child as usize + first) % count]);
         });
         let slow = self.orders[self.site(head)][count..].iter();
         let slow = slow.filter(|one| **one != head && self.above_slow(inner, first, **one) == rank);
         children.extend(slow);
-        children
     }
 
     /// How many ranks lie between a rank and the head of its tree, the head included.
     pub fn depth(&self, head: Rank, rank: Rank) -> u32 {
-        let above = |rank: &Rank| self.parent(head, *rank);
-        std::iter::successors(Some(rank), above).count() as u32 - 1
+        if rank == head {
+            return 0;
+        }
+        let (inner, tree, first) = self.tree(head);
+        let count = inner.len();
+        // A slow head serves the tree's first rank, and slow ranks hang at others.
+        let below_head = u32::from(self.place(head) >= count);
+        let depth = |rank: Rank| {
+            let place = (self.place(rank) + count - first) % count;
+            tree.depth(place as u32) + below_head
+        };
+        match self.place(rank) >= count {
+            true => 1 + depth(self.above_slow(inner, first, rank)),
+            false => depth(rank),
+        }
     }
 }
 
@@ -196,6 +207,12 @@ fn middle(placement: &Placement, ranks: &[Rank]) -> u64 {
 mod tests {
     use super::*;
     use laneway_core::Location;
+
+    fn children(lanes: &Lanes, head: Rank, rank: Rank) -> Vec<Rank> {
+        let mut children = Vec::new();
+        lanes.children(head, rank, &mut children);
+        children
+    }
 
     #[test]
     fn lanes_are_on_hosts_of_their_own_while_there_are_any() {
@@ -217,8 +234,8 @@ mod tests {
         let placement = placement.with_speeds(|rank| [5, 9, 1, 9, 2, 9][rank as usize]);
         let lanes = Lanes::new(&placement, 0);
         assert_eq!((lanes.order(0), lanes.count(0)), (&[1, 3, 5, 0, 4, 2][..], 4));
-        assert!(lanes.children(1, 4).is_empty());
-        assert_eq!(lanes.children(2, 2).len(), 1);
+        assert!(children(&lanes, 1, 4).is_empty());
+        assert_eq!(children(&lanes, 2, 2).len(), 1);
         let alone = Lanes::new(&placement, 0).without(1).without(3).without(5).without(0);
         assert_eq!((alone.order(0), alone.count(0)), (&[4, 2][..], 2));
         let fat = Placement::one_site(4).with_speeds(|rank| if rank == 2 { 100 } else { 10 });
@@ -236,11 +253,11 @@ mod tests {
     fn is_a_tree(placement: &Placement) {
         let lanes = Lanes::new(placement, 0);
         for head in 0..11 {
-            let children = (0..11).map(|rank| lanes.children(head, rank).len());
-            assert_eq!(children.sum::<usize>(), 10);
+            let counts = (0..11).map(|rank| children(&lanes, head, rank).len());
+            assert_eq!(counts.sum::<usize>(), 10);
             assert_eq!((lanes.parent(head, head), lanes.depth(head, head)), (None, 0));
             for rank in 0..11 {
-                for child in lanes.children(head, rank) {
+                for child in children(&lanes, head, rank) {
                     assert_eq!(lanes.parent(head, child), Some(rank));
                     assert_eq!(lanes.depth(head, child), lanes.depth(head, rank) + 1);
                 }

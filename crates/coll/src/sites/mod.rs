@@ -13,7 +13,7 @@ mod tree_gather;
 mod tree_scatter;
 mod ways;
 
-use laneway_core::Shape;
+use laneway_core::{Placement, Shape};
 
 use crate::even::whole_elements;
 use crate::registry::Parameter;
@@ -49,6 +49,11 @@ const MOST_TURNS: u64 = 16;
 pub fn parts(length: u64, segment: u64, lanes: u64) -> u32 {
     let turns = length.div_ceil(segment).div_ceil(lanes).clamp(1, MOST_TURNS);
     (turns * lanes).min(length.max(1)) as u32
+}
+
+/// The lanes that pieces of a vector have at the most: ranks of one site whose hosts are not slow.
+pub fn most_lanes(placement: &Placement) -> u64 {
+    Lanes::new(placement, 0).most()
 }
 
 /// The segment of blocks of which none is longer than this.

@@ -14,6 +14,7 @@
 mod background;
 mod connection;
 mod matching;
+mod rest;
 mod travel;
 
 use std::cmp::Reverse;
@@ -29,6 +30,7 @@ use background::Source;
 use connection::Connections;
 use matching::Matching;
 pub(crate) use matching::{Envelope, Label, Message, Pattern};
+pub(crate) use rest::Rest;
 
 /// Events in the order of their making are numbered after all ranks.
 const FIRST_SEQUENCE: u64 = 1 << 32;
@@ -148,6 +150,8 @@ pub(crate) struct Cluster<'a, C> {
     /// Whom a message has come into sight of that no receive has taken.
     pub sights: Vec<Rank>,
     pub carried: Carried,
+    /// What is left to carry, where the run is to end early if that takes too long.
+    pub rest: Option<Rest>,
     route: Route,
     arrived: Vec<MessageId>,
     met: Vec<MessageId>,
@@ -186,6 +190,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             over: Vec::new(),
             sights: Vec::new(),
             carried: Carried::default(),
+            rest: None,
             route: Route::default(),
             arrived: Vec::new(),
             met: Vec::new(),

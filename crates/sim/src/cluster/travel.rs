@@ -121,6 +121,9 @@ impl<C: Carrier> Cluster<'_, C> {
         let message = self.message(id);
         message.moving = true;
         let (left, bytes) = (message.left, message.bytes.saturating_add(header));
+        if let Some(rest) = &mut self.rest {
+            rest.launch(self.now, bytes, &self.route, self.network.resources())?;
+        }
         self.carrier.start(self.now, left, id, bytes, &self.route);
         Ok(())
     }

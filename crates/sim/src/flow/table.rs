@@ -4,35 +4,38 @@ use crate::carrier::MessageId;
 use crate::congestion::Congestion;
 use crate::network::ResourceId;
 
-/// One message's bytes as a fluid.
+/// One message's bytes as a fluid. What sharing reads of all flows of a component comes first, in
+/// one line of memory.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Flow {
-    /// It is under way: its number names a message.
-    pub active: bool,
-    /// Counts the flows as they start.
-    pub order: u64,
+    /// The component that it was last found in, and the one in which its share was last settled.
+    pub found: u64,
+    pub settled: u64,
+    /// Its part of a full link, as against the other flows' weights.
+    pub weight: f64,
+    /// The most it may have whatever the others do.
+    pub most: f64,
+    /// Its part of the links, while a component is being shared out.
+    pub share: f64,
+    pub rate: f64,
     /// How many shared links it passes, and how many that it has alone.
     pub hops: u32,
     pub pipes: u32,
+    /// It is under way: its number names a message.
+    pub active: bool,
     /// The latency is over.
     pub flowing: bool,
+    /// Counts the flows as they start.
+    pub order: u64,
     pub bytes: f64,
     /// Bytes left at the time `since`; from then on they leave at `rate`.
     pub left: f64,
     pub since: f64,
-    pub rate: f64,
-    /// What its connection may have, and the most it may have whatever the others do.
+    /// What its connection may have.
     pub limit: f64,
-    pub most: f64,
-    /// The same with the links that it shares: the slowest of them.
+    /// The most it may have, with the links that it shares: the slowest of them.
     pub cap: f64,
-    /// Its part of a full link, as against the other flows' weights.
-    pub weight: f64,
-    /// Its part of the links, while a component is being shared out.
-    pub share: f64,
-    /// The component that it was last found in, and the one in which its share was last settled.
-    pub found: u64,
-    pub settled: u64,
 }
 
 /// A link that a flow passes, and where in the link's list the flow stands.
