@@ -129,9 +129,9 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Says for how many seconds the whole run occupies each resource at its full rate, so that a run
-    /// with a limit also fails as soon as what has not left yet cannot arrive within it. Only for
-    /// networks whose rates do not change.
+    /// Says for how many seconds the whole run occupies each resource at its full rate, so that a
+    /// run with a limit also fails as soon as what has not left yet cannot arrive within it. Only
+    /// for networks whose rates do not change.
     pub fn occupying(mut self, seconds: &'a [f64]) -> Simulation<'a> {
         self.occupied = seconds;
         self

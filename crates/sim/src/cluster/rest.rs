@@ -19,7 +19,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// A run of which each resource carries so many seconds, and whose transfers may end early by a
+    /// A run that occupies each resource for these seconds, and whose transfers may end early by a
     /// part of their length.
     pub fn new(seconds: &[f64], limit: f64, early: f64) -> Rest {
         Rest { limit, part: 1.0 - early, seconds: seconds.to_vec() }

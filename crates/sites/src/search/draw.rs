@@ -4,7 +4,7 @@
 use laneway_coll::{Algorithm, Parameter};
 use laneway_stats::SplitMix64;
 
-use super::trial::TURNS_OF_LANES;
+use super::turns::TURNS_OF_LANES;
 use super::{GAIN, Search, Setting};
 use crate::choose::{Candidate, ChoiceError};
 

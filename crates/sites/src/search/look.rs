@@ -5,7 +5,8 @@ use laneway_coll::{Algorithm, Parameter, algorithms};
 use laneway_core::Stage;
 use laneway_sim::Network;
 
-use super::trial::{Run, TURNS_OF_LANES, Turns, WORK_OF_READING, WORK_OF_STEP, guess_steps};
+use super::trial::{Run, WORK_OF_READING, WORK_OF_STEP, guess_steps};
+use super::turns::{TURNS_OF_LANES, Turns};
 use super::{Search, Setting};
 use crate::choose::ChoiceError;
 

@@ -20,6 +20,7 @@ mod draw;
 mod look;
 mod race;
 mod trial;
+mod turns;
 mod values;
 mod windows;
 

@@ -3,7 +3,7 @@
 use laneway_coll::{Parameter, Params};
 use laneway_sim::Network;
 
-use super::trial::TURNS_OF_LANES;
+use super::turns::TURNS_OF_LANES;
 use super::{Search, Setting};
 
 /// Blocks are cut into at most so many pieces.
