@@ -9,7 +9,7 @@ use super::trial::Attempt;
 use super::{EQUAL, NEAR_ENOUGH, Search, Setting};
 use crate::choose::{Candidate, Choice, ChoiceError};
 
-/// A setting whose estimate is above so many times the best time is not simulated.
+/// A setting whose estimate is above this multiple of the best time is not simulated.
 const SLACK: f64 = 1.15;
 /// Sums in another order differ by less.
 const ROUNDING: f64 = 1.0 + 1e-9;
