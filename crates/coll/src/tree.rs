@@ -132,7 +132,7 @@ impl Knomial {
         }
         let mut depth = 0;
         while place > 0 {
-            depth += u32::from(place % self.radix != 0);
+            depth += u32::from(!place.is_multiple_of(self.radix));
             place /= self.radix;
         }
         depth
