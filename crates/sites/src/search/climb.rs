@@ -62,16 +62,9 @@ impl Search<'_, '_> {
                 1 => begun + share + share / 2,
                 _ => self.work,
             };
-            let part = start;
-            let start = self.checked(part.clone())?;
-            // Other parts mislead as much, and this one is no more believed.
-            let parts = found.iter_mut().filter(|one| part.part_of_run && one.part_of_run);
-            for one in parts.filter(|one| one.algorithm == part.algorithm) {
-                one.time *= (start.time / part.time).max(1.0);
-            }
-            let best = fastest(found).min(start.time);
+            let start = self.checked(start)?;
             if start.time <= FROM * best {
-                let reached = self.climbed(start.clone(), until, true)?;
+                let reached = self.climbed(start.clone(), until)?;
                 found.push(reached);
             }
             found.push(start);
@@ -99,7 +92,7 @@ impl Search<'_, '_> {
             0 => self.shape.blocks().longest(self.shape.ranks),
             vector => vector.div_ceil(self.lanes(&setting)),
         };
-        self.work = self.work.max(self.spent) + self.work / 2;
+        self.work = self.work.max(self.spent) + self.work;
         self.cap = self.left();
         let mut finer = best;
         for pieces in PIECES {
@@ -115,7 +108,7 @@ impl Search<'_, '_> {
         }
         if Setting::of(&finer) != setting {
             let until = self.spent + self.left() / 2;
-            let reached = self.climbed(finer.clone(), until, true)?;
+            let reached = self.climbed(finer.clone(), until)?;
             found.extend([finer, reached]);
         }
         Ok(())
@@ -134,7 +127,7 @@ impl Search<'_, '_> {
         firsts.sort_by_key(Candidate::demand);
         for first in firsts {
             let until = self.spent + self.left() / 4;
-            let reached = self.climbed(first, until, true)?;
+            let reached = self.climbed(first, until)?;
             if self.reaches(reached.time) {
                 let fewer = self.with_fewer(reached)?;
                 found.push(fewer);
@@ -166,30 +159,25 @@ impl Search<'_, '_> {
         Ok(whole)
     }
 
-    /// Steps while one helps, of two parameters at once if asked for.
+    /// Steps while one helps.
     pub(super) fn climbed(
         &mut self,
         mut best: Candidate,
         until: u64,
-        in_pairs: bool,
     ) -> Result<Candidate, ChoiceError> {
         loop {
             let before = best.time;
-            // Shorter segments are more work than other steps, and lanes have many values.
-            let mut parameters: Vec<Parameter> =
-                best.algorithm.parameters.iter().map(|(parameter, _)| *parameter).collect();
-            parameters.sort_by_key(|parameter| match parameter {
-                Parameter::Segment => 2,
-                Parameter::Lanes if self.bound.is_none() => 1,
-                _ => 0,
-            });
-            for parameter in parameters {
+            // Shorter segments are more work than other steps.
+            let is_segment = |parameter: &Parameter| *parameter == Parameter::Segment;
+            let parameters = best.algorithm.parameters.iter().map(|(parameter, _)| *parameter);
+            let segments = parameters.clone().filter(is_segment);
+            for parameter in parameters.filter(|one| !is_segment(one)).chain(segments) {
                 best = self.stepped(best, parameter, until)?;
             }
             if best.time < GAIN * before {
                 continue;
             }
-            if !in_pairs || self.is_enough(best.time) || self.spent >= until {
+            if self.is_enough(best.time) || self.spent >= until {
                 return Ok(best);
             }
             best = self.stepped_twice(best, until)?;

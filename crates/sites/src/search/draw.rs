@@ -4,14 +4,14 @@
 use laneway_coll::{Algorithm, Parameter};
 use laneway_stats::SplitMix64;
 
-use super::turns::TURNS_OF_LANES;
+use super::trial::TURNS_OF_LANES;
 use super::{GAIN, Search, Setting};
 use crate::choose::{Candidate, ChoiceError};
 
 /// The most settings that are drawn.
 const DRAWN: usize = 512;
 /// Draws may take this part of the work, and this where a bound is known.
-const PART_OF_DRAWS: u64 = 8;
+const PART_OF_DRAWS: u64 = 2;
 const PART_OF_BOUNDED: u64 = 4;
 /// Of algorithms that take at most this multiple of the best time.
 const NEAR: f64 = 1.5;
@@ -46,7 +46,7 @@ impl Search<'_, '_> {
         };
         self.work = self.work.max(self.spent + part);
         let until = self.spent + part;
-        self.cap = if self.bound.is_some() { part / 4 } else { part / 2 };
+        self.cap = if self.bound.is_some() { part / 4 } else { part / 6 };
         let mut random = SplitMix64::new(SEED);
         let most = if self.bound.is_some() { DRAWN / 4 } else { DRAWN };
         for number in 0..most {
@@ -66,7 +66,7 @@ impl Search<'_, '_> {
             let rests_on_eager = self.all_are_eager() && setting.has(Parameter::Stripes);
             let gain = if rests_on_eager { MUCH } else { GAIN };
             if let Some(better) = self.attempt(setting, gain * best)? {
-                let reached = self.climbed(better.clone(), until, self.bound.is_some())?;
+                let reached = self.climbed(better.clone(), until)?;
                 best = reached.time;
                 nearest[at] = Setting::of(&reached);
                 found.extend([better, reached]);
@@ -86,7 +86,9 @@ impl Search<'_, '_> {
                 }
                 Parameter::Window => logarithmic(random, 1, 2 * u64::from(self.shape.ranks)),
                 Parameter::Radix => logarithmic(random, 2, u64::from(self.shape.ranks).max(2)),
-                Parameter::Lanes if random.index(3) > 0 => logarithmic(random, 1, self.most_lanes),
+                Parameter::Lanes if random.index(3) > 0 => {
+                    logarithmic(random, 1, self.largest_site)
+                }
                 Parameter::Near if random.index(3) > 0 => {
                     logarithmic(random, 1, u64::from(self.shape.ranks))
                 }
@@ -105,10 +107,6 @@ impl Search<'_, '_> {
             };
             setting = setting.with(*parameter, value);
         }
-        if self.has_turns_of_lanes(&setting) {
-            let pieces = self.lanes(&setting) * logarithmic(random, 1, TURNS_OF_LANES);
-            setting = setting.with(Parameter::Segment, self.shape.vector().div_ceil(pieces));
-        }
         setting
     }
 
@@ -117,7 +115,7 @@ impl Search<'_, '_> {
         let has_lanes = algorithm.parameters.iter().any(|(one, _)| *one == Parameter::Lanes);
         match (has_lanes, self.shape.vector()) {
             (true, 0) => TURNS_OF_LANES,
-            (true, _) => TURNS_OF_LANES * self.most_lanes,
+            (true, _) => TURNS_OF_LANES * self.largest_site,
             _ => MOST_PIECES,
         }
     }

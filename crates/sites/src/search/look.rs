@@ -5,8 +5,7 @@ use laneway_coll::{Algorithm, Parameter, algorithms};
 use laneway_core::Stage;
 use laneway_sim::Network;
 
-use super::trial::{Run, WORK_OF_READING, WORK_OF_STEP, guess_steps};
-use super::turns::{TURNS_OF_LANES, Turns};
+use super::trial::{Run, Turns, WORK_OF_READING, WORK_OF_STEP, guess_steps};
 use super::{Search, Setting};
 use crate::choose::ChoiceError;
 
@@ -24,8 +23,6 @@ const OF_FLOOR: f64 = 1.15;
 const FEW_LANES: u64 = 2;
 /// A call is short if its busiest part is busy for at most this multiple of the longest latency.
 const SHORT: f64 = 2.0;
-/// Structures that windows make of one.
-const STRUCTURES: usize = 3;
 /// No window is estimated to be longer than this.
 const MOST_WINDOW: u64 = 512;
 
@@ -67,7 +64,7 @@ impl Search<'_, '_> {
                     Some(_) => self.look_at_turns(structure)?,
                     None => self.look_at_whole(structure)?,
                 };
-                number += STRUCTURES;
+                number += 2;
                 for entry in found {
                     let entry = Entry { structure: number + entry.structure, ..entry };
                     let is_new = |other: &Entry| other.setting != entry.setting;
@@ -176,16 +173,13 @@ impl Search<'_, '_> {
             };
             settings = values.iter().flat_map(with).collect();
         }
-        // Some long messages need a wide window, and of most it is too much work; others crowd out
-        // each other in any but the narrowest. Such settings race for themselves.
+        // Some long messages need a wide window, and of most it is too much work: such settings
+        // race for themselves.
         let widest = u64::from(self.shape.ranks);
         let entry = |setting: Setting| {
-            let window = setting.params.get(Parameter::Window);
-            let structure = match setting.has(Parameter::Window) && !is_short {
-                true if window == widest => 1,
-                true if window == 1 && self.bound.is_none() => 2,
-                _ => 0,
-            };
+            let is_wide =
+                setting.has(Parameter::Window) && setting.params.get(Parameter::Window) == widest;
+            let structure = usize::from(is_wide && !is_short);
             Entry { setting, estimate, floor, structure }
         };
         Ok(settings.into_iter().map(entry).collect())
@@ -208,11 +202,7 @@ impl Search<'_, '_> {
         let Some(Turns { bytes, params, .. }) = self.turns(&whole) else { return Ok(Vec::new()) };
         let lanes = (bytes / params.segment().max(1)).max(1);
         let each = self.shape.vector().div_ceil(lanes);
-        let most_segments = match self.has_turns_of_lanes(&structure) {
-            true => TURNS_OF_LANES,
-            false => MOST_SEGMENTS,
-        };
-        let finest = (each / most_segments).max(1);
+        let finest = (each / MOST_SEGMENTS).max(1);
         let cuts = [finest, each.div_ceil(4)].map(|one| structure.with(Parameter::Segment, one));
         if self.is_cut_otherwise(&cuts[0])? {
             return self.look_at_whole(structure.with(Parameter::Segment, each));
@@ -301,7 +291,7 @@ impl Search<'_, '_> {
             return Ok(None);
         }
         let load = self.load(&*schedule);
-        let time = match self.run_on(self.sites, &*schedule, f64::INFINITY, &[])? {
+        let time = match self.run_on(self.sites, &*schedule, f64::INFINITY)? {
             Run::Done(outcome) => outcome.finish,
             // Too much work: about the latencies of fewer lanes, and the busiest part.
             _ => load.time + self.shortest.map_or(0.0, |(_, time)| time),

@@ -20,11 +20,10 @@ mod draw;
 mod look;
 mod race;
 mod trial;
-mod turns;
 mod values;
 mod windows;
 
-use laneway_coll::{Algorithm, Parameter, Params, most_lanes, orders};
+use laneway_coll::{Algorithm, Parameter, Params, orders};
 use laneway_core::{Shape, Stage};
 use laneway_sim::Network;
 use laneway_sim::platform::Layout;
@@ -49,20 +48,15 @@ const COARSE: f64 = 0.02;
 /// Relays at third sites are tried where the bound without them is this much higher.
 const GAINFUL: f64 = 1.005;
 
-/// With other windows, settings are looked for that are at most this multiple slower, and in this
-/// part of the work.
-const NEAR_EQUAL: f64 = 1.1;
-const PART_OF_EQUALS: u64 = 10;
-
 /// Segments that are this many times doubled are tried against the cost of a rendezvous.
 const MOST_DOUBLINGS: u32 = 6;
 
 /// Work for a call of up to 64 ranks with one source or one result.
-const WORK: u64 = 1_500_000;
+const WORK: u64 = 3_000_000;
 /// The ranks that this work is for; more ranks get more in proportion.
 const WORK_RANKS: u64 = 64;
 /// Calls in which every rank sends to every rank get so many times as much.
-const WORK_OF_ALL: u64 = 6;
+const WORK_OF_ALL: u64 = 3;
 /// No call gets more than this.
 const MOST_WORK: u64 = 100_000_000;
 
@@ -135,23 +129,19 @@ struct Search<'s, 'a> {
     /// Units of the simulator's work: spent, and allowed.
     spent: u64,
     work: u64,
-    /// Units that simulations took.
-    spent_simulating: u64,
     /// The most units for one run.
     cap: u64,
-    /// The most lanes that differ, and the largest latency between two ranks.
-    most_lanes: u64,
+    /// The ranks of the largest site, and the largest latency between two ranks.
+    largest_site: u64,
     farthest: f64,
     /// How coarse simulations are: 0 for exact ones.
     coarse: f64,
-    /// Algorithms of which coarse simulations mislead.
-    exact: Vec<&'static str>,
     tried: Vec<Tried>,
     runs: Vec<trial::WholeRun>,
     /// Algorithms whose windows have no effect while messages are eager.
     free_windows: Vec<&'static str>,
-    /// The work of a message in settings that were simulated.
-    work_of_messages: Vec<(Setting, f64)>,
+    /// The least work of a message that was seen for an algorithm.
+    work_of_messages: Vec<(&'static str, f64)>,
     /// Whether the last setting that was tried is too much work.
     is_too_much: bool,
     /// Algorithms of which a part of a run does not tell the time of the whole.
@@ -189,16 +179,11 @@ impl<'s, 'a> Search<'s, 'a> {
             all,
             simulated: 0,
             spent: 0,
-            spent_simulating: 0,
             work: work(shape),
             cap: 0,
-            most_lanes: match shape.vector() {
-                0 => largest.max().unwrap_or(1),
-                _ => most_lanes(placement),
-            },
+            largest_site: largest.max().unwrap_or(1),
             farthest: farthest(sites),
             coarse: 0.0,
-            exact: Vec::new(),
             tried: Vec::new(),
             runs: Vec::new(),
             free_windows: Vec::new(),
@@ -240,7 +225,6 @@ impl<'s, 'a> Search<'s, 'a> {
         self.cut_finer(&mut found)?;
         self.draw(&mut found)?;
         self.cap = self.work;
-        let searched: Vec<&str> = found.iter().map(|one| one.algorithm.name).collect();
         self.confirm(&mut found)?;
         let fastest = found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
         let rests_on_eager = self.bound.is_some() && self.all_are_eager();
@@ -259,7 +243,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 all.push(one);
             }
         }
-        let is_known = |name: &&str| searched.contains(name);
+        let is_known = |name: &&str| all.iter().any(|one| one.algorithm.name == *name);
         self.unsearched.retain(|name| !is_known(name));
         let Search { bound, simulated, unsearched, spent: work, .. } = self;
         Ok(Choice { best, all, bound, simulated, work, unsearched })
@@ -318,79 +302,43 @@ impl<'s, 'a> Search<'s, 'a> {
     ) -> Result<Option<Candidate>, ChoiceError> {
         let equals = found.iter().filter(|one| one.time <= equal);
         let mut equals: Vec<Candidate> = equals.cloned().collect();
+        let platform = self.sites.platform;
         if !self.all_are_eager() || self.is_spent() {
             return Ok(equals.into_iter().min_by_key(Candidate::demand));
-        }
-        let mut near = f64::INFINITY;
-        if self.bound.is_none() {
-            near = NEAR_EQUAL * equal;
-            self.work = self.work.min(self.spent + self.work / PART_OF_EQUALS);
         }
         // Other windows follow, also of algorithms that are slower with the window they have: one
         // setting of each algorithm is enough.
         let mut firsts: Vec<Setting> = Vec::new();
-        for one in found.iter().filter(|one| one.time <= near).map(Setting::of) {
+        for one in found.iter().map(Setting::of) {
             if firsts.iter().all(|first| first.algorithm != one.algorithm) {
                 firsts.push(one);
             }
         }
-        equals.extend(self.with_other_messages(firsts, equal)?);
-        let late = self.sites.platform.without_eager();
-        let (hosts, placement) = (self.sites.hosts.clone(), self.sites.placement.clone());
-        let late = Sites { platform: &late, hosts, placement };
-        let mut best = self.fastest_on(&late, equals, None)?;
-        // What is fastest then may be faster still.
-        if let Some((_, one)) = best.clone().filter(|_| self.bound.is_some()) {
-            let others = self.with_other_messages(vec![Setting::of(&one)], equal)?;
-            best = self.fastest_on(&late, others, best)?;
-        }
-        Ok(best.map(|(_, one)| one))
-    }
-
-    /// Settings with other windows and longer segments that take at most so many seconds.
-    fn with_other_messages(
-        &mut self,
-        mut firsts: Vec<Setting>,
-        seconds: f64,
-    ) -> Result<Vec<Candidate>, ChoiceError> {
         for one in firsts.clone().iter().filter(|one| one.has(Parameter::Segment)) {
             let segments = (1..=MOST_DOUBLINGS).map(|times| one.params.segment() << times);
             firsts.extend(segments.map(|segment| one.with(Parameter::Segment, segment)));
         }
-        let mut found = Vec::new();
         for one in firsts.into_iter().filter(|one| one.has(Parameter::Window)) {
             let own = u64::from(one.params.window());
             for value in self.windows().into_iter().chain([own]) {
-                found.extend(self.attempt(one.with(Parameter::Window, value), seconds)?);
+                equals.extend(self.attempt(one.with(Parameter::Window, value), equal)?);
             }
         }
-        Ok(found)
-    }
-
-    /// The fastest of some candidates on another platform, and its time there; of equally fast ones
-    /// that which demands least.
-    fn fastest_on(
-        &mut self,
-        sites: &Sites,
-        mut all: Vec<Candidate>,
-        mut best: Option<(f64, Candidate)>,
-    ) -> Result<Option<(f64, Candidate)>, ChoiceError> {
-        all.sort_by_key(Candidate::demand);
-        for one in all {
+        let late = platform.without_eager();
+        let (hosts, placement) = (self.sites.hosts.clone(), self.sites.placement.clone());
+        let late = Sites { platform: &late, hosts, placement };
+        equals.sort_by_key(Candidate::demand);
+        let mut best: Option<(f64, Candidate)> = None;
+        for one in equals {
             let most = best.as_ref().map_or(f64::INFINITY, |(time, _)| time / EQUAL);
-            let schedule = sites.schedule(self.shape, one.algorithm, &one.params)?;
-            let load = self.load(&*schedule);
-            if load.time > most {
-                continue;
-            }
-            let run = self.run_on(sites, &*schedule, most, &load.seconds)?;
-            if let trial::Run::Done(outcome) = run {
+            let schedule = late.schedule(self.shape, one.algorithm, &one.params)?;
+            if let trial::Run::Done(outcome) = self.run_on(&late, &*schedule, most)? {
                 best = Some((outcome.finish, one));
             } else if best.is_none() {
                 best = Some((f64::INFINITY, one));
             }
         }
-        Ok(best)
+        Ok(best.map(|(_, one)| one))
     }
 }
 
@@ -402,8 +350,7 @@ fn work(shape: &Shape) -> u64 {
     let ranks = u64::from(shape.ranks).max(WORK_RANKS);
     let times = match shape.collective.family() {
         Allgather | Alltoall | ReduceScatter => WORK_OF_ALL,
-        Scatter | Gather => 6,
-        Allreduce => 3,
+        Allreduce | Scatter | Gather => 3,
         _ => 2,
     };
     (WORK * times * ranks / WORK_RANKS).min(MOST_WORK)

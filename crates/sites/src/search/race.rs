@@ -5,11 +5,10 @@ use laneway_coll::Parameter;
 
 use super::climb::FROM_MODEST;
 use super::look::Entry;
-use super::trial::Attempt;
 use super::{EQUAL, NEAR_ENOUGH, Search, Setting};
 use crate::choose::{Candidate, Choice, ChoiceError};
 
-/// A setting whose estimate is above this multiple of the best time is not simulated.
+/// A setting whose estimate is above so many times the best time is not simulated.
 const SLACK: f64 = 1.15;
 /// Sums in another order differ by less.
 const ROUNDING: f64 = 1.0 + 1e-9;
@@ -23,8 +22,6 @@ const PART_OF_RACE: [u64; 3] = [5, 6, 7];
 const PART_OF_FIRST: u64 = 6;
 /// Runs that were not simulated to their end are, if they are this near to the best.
 const TO_CONFIRM: f64 = 1.02;
-/// The best of an algorithm is simulated exactly if it is this near to the best of all.
-const TO_KNOW: f64 = 1.1;
 /// So many of them.
 const MOST_CONFIRMED: usize = 12;
 
@@ -43,19 +40,6 @@ impl Standing {
 
     fn has(&self, setting: &Setting) -> bool {
         self.found.iter().any(|one| one.algorithm == setting.algorithm)
-    }
-
-    /// The fastest setting of each algorithm.
-    fn fastest(&self) -> Vec<&Candidate> {
-        let mut fastest: Vec<&Candidate> = Vec::new();
-        for one in &self.found {
-            match fastest.iter_mut().find(|other| other.algorithm == one.algorithm) {
-                Some(other) if other.time > one.time => *other = one,
-                Some(_) => {}
-                None => fastest.push(one),
-            }
-        }
-        fastest
     }
 }
 
@@ -82,21 +66,6 @@ fn rounds(entries: &[Entry]) -> [Vec<&Entry>; 3] {
     rounds
 }
 
-/// How far two settings are from each other: a step for each parameter that differs, of those that
-/// make their structures, and one more for lanes, which have many values that are nearly the same.
-fn steps_between(one: &Setting, other: &Candidate) -> u32 {
-    let steps = |parameter: Parameter| match parameter {
-        Parameter::Segment | Parameter::Near => 0,
-        Parameter::Window if one.has(Parameter::Lanes) => 0,
-        Parameter::Lanes => 2,
-        _ => 1,
-    };
-    let parameters = one.algorithm.parameters.iter().map(|(parameter, _)| *parameter);
-    let differs =
-        |parameter: &Parameter| one.params.get(*parameter) != other.params.get(*parameter);
-    parameters.filter(differs).map(steps).sum()
-}
-
 impl Search<'_, '_> {
     /// The times of the settings that may be the best, or may lead to it: the most promising of
     /// each algorithm first, then of each structure, then others of the structures that are fast.
@@ -107,10 +76,6 @@ impl Search<'_, '_> {
         let cap = self.cap;
         for (round, mut all) in rounds(&entries).into_iter().enumerate() {
             self.cap = if round == 0 { cap.min(self.work / PART_OF_FIRST) } else { cap };
-            if round == 1 && self.bound.is_none() {
-                self.enter_structures(&mut standing, all)?;
-                continue;
-            }
             if round == 2 {
                 let time = |entry: &&Entry| standing.structures[entry.structure];
                 all.sort_by(|one, other| time(one).total_cmp(&time(other)));
@@ -123,27 +88,6 @@ impl Search<'_, '_> {
             self.fallback = entries.first().cloned();
         }
         Ok(standing.found)
-    }
-
-    /// Structures that differ in one parameter from the fastest one of their algorithm first: those
-    /// that differ in more are many, and mostly slower.
-    fn enter_structures(
-        &mut self,
-        standing: &mut Standing,
-        mut all: Vec<&Entry>,
-    ) -> Result<(), ChoiceError> {
-        while !all.is_empty() {
-            let fastest = standing.fastest();
-            let steps = |entry: &Entry| {
-                let one = fastest.iter().find(|one| one.algorithm == entry.setting.algorithm);
-                one.map_or(0, |one| steps_between(&entry.setting, one))
-            };
-            let nearest = all.iter().enumerate().min_by_key(|(_, entry)| steps(entry));
-            let Some((at, _)) = nearest else { break };
-            let entry = all.remove(at);
-            self.enter(standing, 1, entry)?;
-        }
-        Ok(())
     }
 
     /// Simulates a setting if it may be the best or lead to it.
@@ -179,10 +123,7 @@ impl Search<'_, '_> {
             (_, true) => FROM_MODEST * best,
             _ => PROMISING * best,
         };
-        let mut tried = match round {
-            0 => self.attempt_exactly(entry.setting, limit)?,
-            _ => self.attempt(entry.setting, limit)?,
-        };
+        let mut tried = self.attempt(entry.setting, limit)?;
         let setting = entry.setting;
         if self.is_too_much && round < 2 && setting.has(Parameter::Window) {
             // Fewer messages at once are less work.
@@ -194,24 +135,6 @@ impl Search<'_, '_> {
             standing.found.push(candidate);
         }
         Ok(())
-    }
-
-    /// Simulates the first setting of an algorithm exactly, and coarsely as well: where a coarse
-    /// simulation misleads, there are no more of this algorithm. Ranks that send in step get out of
-    /// it when transfers end early.
-    fn attempt_exactly(&mut self, setting: Setting, limit: f64) -> Attempt {
-        let coarse = std::mem::take(&mut self.coarse);
-        let found = self.attempt(setting, limit)?;
-        self.coarse = coarse;
-        if let Some(exact) = found.as_ref().filter(|one| coarse > 0.0 && !one.part_of_run) {
-            let setting = Setting::of(exact);
-            let most = exact.time * (1.0 + coarse);
-            let rough = self.attempt_whole(setting, most)?.map_or(f64::INFINITY, |one| one.time);
-            if rough < exact.time * (1.0 - 2.0 * coarse) || rough > most && !self.is_too_much {
-                self.exact.push(setting.algorithm.name);
-            }
-        }
-        Ok(found)
     }
 
     /// Whether longer segments than these have cost time, with any window and lanes.
@@ -293,13 +216,11 @@ impl Search<'_, '_> {
             }
         }
         found.sort_by(|a, b| a.time.total_cmp(&b.time));
-        let best = found.first().map_or(f64::INFINITY, |one| one.time);
         let mut known: Vec<&str> = Vec::new();
         for one in found.iter_mut() {
             let is_first = !known.contains(&one.algorithm.name);
             known.push(one.algorithm.name);
-            let is_wanted = self.all || one.time <= TO_KNOW * best;
-            if is_first && one.is_coarse && is_wanted {
+            if is_first && one.is_coarse {
                 self.confirm_one(one)?;
             }
         }

@@ -1,15 +1,20 @@
 //! What a setting takes: simulated to its end, or a first part of it and the rest at its steady
 //! rate.
 
-use laneway_coll::{Algorithm, Parameter};
+use laneway_coll::{Algorithm, Parameter, Params};
 use laneway_core::{Round, Schedule, Shape};
-use laneway_sim::{Effort, Outcome, SimError, Simulation};
+use laneway_sim::{Effort, Network, Outcome, SimError, Simulation};
 
-use super::turns::Turns;
 use super::{Search, Setting};
 use crate::choose::{Candidate, ChoiceError, Sites};
 use crate::load::{self, Load};
 
+/// Algorithms with lanes cut what a lane carries into at most so many pieces.
+pub(super) const TURNS_OF_LANES: u64 = 16;
+/// The least number of turns of a part of a run before its rate is taken as steady.
+const FIRST_TURNS: u64 = 6;
+/// The least number of turns from which the rate is taken.
+const STEADY_TURNS: u64 = 6;
 /// A run that is less than this part of the work is simulated to its end.
 const PART_OF_WHOLE: u64 = 40;
 /// A longer part of a run is this many times as long as the one before it.
@@ -30,30 +35,9 @@ pub(super) struct Tried {
     pub(super) found: Option<Candidate>,
     /// The work that was too little for it; 0 if it was enough.
     too_little: u64,
-    /// The work of its simulation.
-    work: u64,
 }
 
 impl Tried {
-    /// Whether it takes longer than a limit, or is too much work also for as much as is allowed.
-    pub(super) fn is_worse(&self, seconds: f64, allowed: u64) -> bool {
-        let is_more = self.too_little > 0 && allowed >= 2 * self.too_little;
-        self.found.is_none() && self.limit >= seconds && !is_more
-    }
-
-    /// Whether it was too much work for as much as is allowed.
-    pub(super) fn is_too_much(&self, allowed: u64) -> bool {
-        self.too_little > 0 && allowed < 2 * self.too_little
-    }
-
-    /// Whether another run of the same work took, or was given up after, the same time.
-    pub(super) fn is_like(&self, other: &Tried) -> bool {
-        match (self.time(), other.time()) {
-            (None, None) => self.work > 0 && self.work == other.work && self.limit == other.limit,
-            (one, other) => one == other,
-        }
-    }
-
     /// None if it did not end within the limit.
     pub(super) fn time(&self) -> Option<f64> {
         self.found.as_ref().map(|found| found.time)
@@ -83,6 +67,16 @@ pub(super) enum Run {
     Spent,
 }
 
+/// A vector that is sent in turns: pieces for all lanes, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Turns {
+    /// With the segment that pieces really have.
+    pub params: Params,
+    /// Bytes of a turn.
+    pub bytes: u64,
+    pub count: u64,
+}
+
 impl Search<'_, '_> {
     /// A setting's time, if it serves the call and takes at most this number of seconds.
     pub(super) fn attempt(&mut self, setting: Setting, seconds: f64) -> Attempt {
@@ -92,21 +86,14 @@ impl Search<'_, '_> {
             Some(Turns { params, .. }) => Setting { params, ..setting },
             None => setting,
         };
-        if let Some(tried) = self.tried.iter().rev().find(|tried| tried.setting == setting)
-            && (tried.found.is_some() || tried.is_worse(seconds, allowed))
-        {
-            return Ok(tried.found.clone().filter(|found| found.time <= seconds));
+        if let Some(tried) = self.tried.iter().rev().find(|tried| tried.setting == setting) {
+            let is_more = tried.too_little > 0 && allowed >= 2 * tried.too_little;
+            if tried.found.is_some() || tried.limit >= seconds && !is_more {
+                return Ok(tried.found.clone().filter(|found| found.time <= seconds));
+            }
         }
         if let Some(found) = self.found_with_other_windows(&setting) {
             return Ok(Some(found).filter(|found| found.time <= seconds));
-        }
-        if self.is_worse_with_other_windows(&setting, seconds, allowed) {
-            return Ok(None);
-        }
-        let simulated = self.spent_simulating;
-        let coarse = self.coarse;
-        if self.exact.contains(&setting.algorithm.name) {
-            self.coarse = 0.0;
         }
         let is_trusted = !self.distrusted.contains(&setting.algorithm.name);
         let found = match self.turns(&setting) {
@@ -115,12 +102,11 @@ impl Search<'_, '_> {
             }
             _ => self.attempt_whole(setting, seconds)?,
         };
-        self.coarse = coarse;
+        if let Some(found) = &found {
+            self.note_free_window(&setting, found.time);
+        }
         let too_little = if self.is_too_much { allowed } else { 0 };
-        let work = self.spent_simulating - simulated;
-        let tried = Tried { setting, limit: seconds, found: found.clone(), too_little, work };
-        self.note_free_window(&tried);
-        self.tried.push(tried);
+        self.tried.push(Tried { setting, limit: seconds, found: found.clone(), too_little });
         Ok(found.filter(|found| found.time <= seconds))
     }
 
@@ -146,16 +132,21 @@ impl Search<'_, '_> {
             let outcome = run.outcome.as_ref().filter(|outcome| outcome.finish <= seconds);
             return Ok(outcome.map(|outcome| candidate(&setting, outcome, run.coarse)));
         }
-        let least = self.least_work_of_message(&setting) * load.messages as f64;
+        let name = setting.algorithm.name;
+        let known = self.work_of_messages.iter_mut().find(|one| one.0 == name);
+        let least = known.map_or(0.0, |known| known.1) * load.messages as f64;
         if least > self.left().min(self.cap) as f64 {
             self.note_unsearched(&setting);
             return Ok(None);
         }
         let before = self.spent;
-        let run = self.run_on(self.sites, &*schedule, seconds, &load.seconds)?;
+        let run = self.run_on(self.sites, &*schedule, seconds)?;
         if let Run::Done(outcome) = &run {
             let each = (self.spent - before) as f64 / outcome.messages.max(1) as f64;
-            self.work_of_messages.push((setting, each));
+            match self.work_of_messages.iter_mut().find(|one| one.0 == name) {
+                Some(known) => known.1 = known.1.min(each),
+                None => self.work_of_messages.push((name, each)),
+            }
         }
         let (coarse, fingerprint, limit) = (self.coarse, load.fingerprint, seconds);
         match run {
@@ -175,21 +166,6 @@ impl Search<'_, '_> {
                 Ok(None)
             }
         }
-    }
-
-    /// The least work of a message of settings that differ in windows and segments alone, or else
-    /// of all settings of the algorithm that were simulated; 0 if none was.
-    fn least_work_of_message(&self, setting: &Setting) -> f64 {
-        let of_algorithm = || {
-            let all = self.work_of_messages.iter();
-            all.filter(|(other, _)| other.algorithm == setting.algorithm)
-        };
-        let usual =
-            |one: &Setting| one.params.with(Parameter::Window, 1).with(Parameter::Segment, 1);
-        let alike = of_algorithm().filter(|(other, _)| usual(other) == usual(setting));
-        let least = |all: &mut dyn Iterator<Item = f64>| all.min_by(f64::total_cmp);
-        let alike = least(&mut alike.map(|one| one.1));
-        alike.or_else(|| least(&mut of_algorithm().map(|one| one.1))).unwrap_or(0.0)
     }
 
     /// Simulates the first turns, and once more with some turns more: the difference is what the
@@ -215,16 +191,14 @@ impl Search<'_, '_> {
         if busy * turns.count as f64 > seconds {
             return Ok(None);
         }
-        let Run::Done(one) = self.run_on(self.sites, &*schedule, seconds, &load.seconds)? else {
+        let Run::Done(one) = self.run_on(self.sites, &*schedule, seconds)? else {
             return Ok(None);
         };
         let shape = self.part(turns, second);
         let Some(schedule) = self.schedule(&shape, &part)? else { return Ok(None) };
         let (steady, rest) = ((second - first) as f64, (turns.count - first) as f64);
         let most = one.finish + (seconds - one.finish) * steady / rest;
-        let load = self.load(&*schedule);
-        let Run::Done(two) = self.run_on(self.sites, &*schedule, most * 1.0001, &load.seconds)?
-        else {
+        let Run::Done(two) = self.run_on(self.sites, &*schedule, most * 1.0001)? else {
             return Ok(None);
         };
         let messages = (two.messages - one.messages.min(two.messages)) as f64;
@@ -251,9 +225,7 @@ impl Search<'_, '_> {
                 break;
             }
             let busy = self.load(&*schedule).busy / count as f64;
-            let Run::Done(run) = self.run_on(self.sites, &*schedule, f64::INFINITY, &[])? else {
-                break;
-            };
+            let Run::Done(run) = self.run_on(self.sites, &*schedule, f64::INFINITY)? else { break };
             if let Some((fewer, earlier)) = &before {
                 let parts = [(*fewer, earlier), (count, &run)];
                 found = Some(continued(&setting, parts, turns.count, busy));
@@ -267,6 +239,54 @@ impl Search<'_, '_> {
             count *= LONGER;
         }
         Ok(found)
+    }
+
+    /// The turns of two parts of a run whose difference is the steady rate.
+    fn parts(&self, setting: &Setting, turns: &Turns) -> [u64; 2] {
+        // A turn of lanes has many pieces.
+        let few = if setting.has(Parameter::Lanes) { 2 } else { 1 };
+        let first = (FIRST_TURNS / few).max(self.waits(turns).saturating_add(2));
+        [first, first.saturating_add((STEADY_TURNS / few).max(self.waits(turns)))]
+    }
+
+    /// A vector of the first turns.
+    pub(super) fn part(&self, turns: Turns, count: u64) -> Shape {
+        let mut shape = self.shape.clone();
+        shape.layout = laneway_core::Layout::Vector(turns.bytes * count);
+        shape
+    }
+
+    /// The turns after which a window is full, if messages wait for their receivers.
+    fn waits(&self, turns: &Turns) -> u64 {
+        match turns.params.segment() <= self.sites.platform.eager_bytes() {
+            true => 1,
+            false => u64::from(turns.params.window()).max(1),
+        }
+    }
+
+    /// The lanes of a setting; one where it has none.
+    pub(super) fn lanes(&self, setting: &Setting) -> u64 {
+        match u64::from(setting.params.lanes()) {
+            _ if !setting.has(Parameter::Lanes) => 1,
+            0 => self.largest_site,
+            lanes => lanes.min(self.largest_site),
+        }
+    }
+
+    /// The turns of a setting; none if it does not cut a vector into segments.
+    pub(super) fn turns(&self, setting: &Setting) -> Option<Turns> {
+        let (vector, params) = (self.shape.vector(), setting.params);
+        let element = u64::from(self.shape.element);
+        if vector == 0 || !setting.has(Parameter::Segment) || params.segment() == 0 {
+            return None;
+        }
+        let (has_lanes, lanes) = (setting.has(Parameter::Lanes), self.lanes(setting));
+        let least = if has_lanes { vector.div_ceil(TURNS_OF_LANES * lanes) } else { 1 };
+        let segment = params.segment().clamp(least, vector.max(least));
+        let segment = segment.next_multiple_of(element);
+        let bytes = segment.saturating_mul(lanes);
+        let params = params.with(Parameter::Segment, segment);
+        Some(Turns { params, bytes, count: vector.div_ceil(bytes) })
     }
 
     /// A schedule, if the algorithm serves the call.
@@ -299,15 +319,12 @@ impl Search<'_, '_> {
         sites: &Sites,
         schedule: &dyn Schedule,
         seconds: f64,
-        occupied: &[f64],
     ) -> Result<Run, ChoiceError> {
         self.simulated += 1;
         let effort = Effort::new(self.left().min(self.cap).max(1));
         let simulation = Simulation::new(sites.platform).placed(&sites.hosts).coarse(self.coarse);
-        let simulation = simulation.within(seconds).occupying(occupied);
-        let outcome = simulation.effort(&effort).run(schedule);
+        let outcome = simulation.within(seconds).effort(&effort).run(schedule);
         self.spent += effort.spent();
-        self.spent_simulating += effort.spent();
         match outcome {
             Ok(outcome) => Ok(Run::Done(outcome)),
             Err(SimError::Limit { .. }) => Ok(Run::Late),
@@ -380,4 +397,4 @@ pub(super) fn guess_steps(schedule: &dyn Schedule) -> u64 {
     steps.saturating_mul(u64::from(ranks)) / u64::from(sampled.max(1))
 }
 
-pub(super) type Attempt = Result<Option<Candidate>, ChoiceError>;
+type Attempt = Result<Option<Candidate>, ChoiceError>;

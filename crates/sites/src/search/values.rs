@@ -3,7 +3,6 @@
 use laneway_coll::{Parameter, Params};
 use laneway_sim::Network;
 
-use super::turns::TURNS_OF_LANES;
 use super::{Search, Setting};
 
 /// Blocks are cut into at most so many pieces.
@@ -65,7 +64,7 @@ impl Search<'_, '_> {
         let mut values = match parameter {
             Parameter::Window => vec![1, 4, 16, ranks],
             Parameter::Near => vec![0, 4],
-            Parameter::Lanes => vec![1, 2, 4, self.most_lanes / 2, 0],
+            Parameter::Lanes => vec![1, 2, 4, self.largest_site / 2, 0],
             Parameter::Radix => (2..=16).collect(),
             Parameter::Connections => vec![1, u64::from(self.sites.platform.connections())],
             Parameter::Own => vec![0, 100, 1000],
@@ -80,7 +79,7 @@ impl Search<'_, '_> {
         };
         let most = match parameter {
             Parameter::Window | Parameter::Radix => ranks.max(2),
-            Parameter::Lanes => self.most_lanes,
+            Parameter::Lanes => self.largest_site,
             _ => u64::MAX,
         };
         values.retain(|value| *value <= most);
@@ -100,7 +99,7 @@ impl Search<'_, '_> {
         let (least, most) = match parameter {
             Parameter::Window => (1, (2 * ranks).max(1 << 10)),
             Parameter::Radix => (2, ranks.max(2)),
-            Parameter::Lanes => (1, self.most_lanes),
+            Parameter::Lanes => (1, self.largest_site),
             Parameter::Near => (0, 2 * self.near()),
             Parameter::Connections => (1, u64::from(self.sites.platform.connections())),
             Parameter::Stripes => (1, 16),
@@ -118,13 +117,6 @@ impl Search<'_, '_> {
                 let less = steps.map(|step| value.saturating_sub(step));
                 let more = steps.map(|step| value + step);
                 [&less[..], &more[..], &[0, 500, 1000]].concat()
-            }
-            Parameter::Segment if self.has_turns_of_lanes(setting) => {
-                let count = self.turns(setting).map_or(1, |turns| turns.count);
-                let counts = [count * 2, count.div_ceil(2), count + 1, count - 1, count * 3 / 2];
-                let each = self.shape.vector().div_ceil(self.lanes(setting));
-                let counts = counts.iter().filter(|one| (1..=TURNS_OF_LANES).contains(*one));
-                counts.map(|count| each.div_ceil(*count)).collect()
             }
             Parameter::Segment => {
                 let eager = self.sites.platform.eager_bytes();

@@ -31,31 +31,6 @@ impl Search<'_, '_> {
         found.map(|found| Candidate { params: setting.params, ..found.clone() })
     }
 
-    /// Whether a setting with another window says enough of this one: windows have no effect and a
-    /// wider one is slower, or a narrower one was too much work.
-    pub(super) fn is_worse_with_other_windows(
-        &mut self,
-        setting: &Setting,
-        seconds: f64,
-        allowed: u64,
-    ) -> bool {
-        if !setting.has(Parameter::Window) {
-            return false;
-        }
-        // A bound decides by a little, for which windows may matter after all.
-        let is_free = self.has_free_window(setting) && self.bound.is_none();
-        let window = setting.params.get(Parameter::Window);
-        let value = |tried: &Tried| tried.setting.params.get(Parameter::Window);
-        let is_like = |tried: &&Tried| is_like_but_for_window(&tried.setting, setting);
-        let mut like = self.tried.iter().filter(is_like);
-        let is_too_much =
-            like.clone().any(|tried| value(tried) <= window && tried.is_too_much(allowed));
-        self.is_too_much |= is_too_much;
-        is_too_much
-            || is_free
-                && like.any(|tried| value(tried) >= window && tried.is_worse(seconds, allowed))
-    }
-
     /// Whether the window of a setting has no effect, as that of other eager settings.
     fn has_free_window(&self, setting: &Setting) -> bool {
         let name = setting.algorithm.name;
@@ -72,8 +47,7 @@ impl Search<'_, '_> {
 
     /// Notes that windows of eager messages have no effect for an algorithm, if another one took
     /// the same time.
-    pub(super) fn note_free_window(&mut self, new: &Tried) {
-        let setting = &new.setting;
+    pub(super) fn note_free_window(&mut self, setting: &Setting, time: f64) {
         let name = setting.algorithm.name;
         if !setting.has(Parameter::Window)
             || self.free_windows.contains(&name)
@@ -83,21 +57,12 @@ impl Search<'_, '_> {
         }
         let window = setting.params.get(Parameter::Window);
         let is_other = |tried: &Tried| {
+            let params = tried.setting.params.with(Parameter::Window, window);
             let is_far = tried.setting.params.get(Parameter::Window).abs_diff(window) > window / 2;
-            is_far && is_like_but_for_window(&tried.setting, setting)
+            is_far && tried.setting.algorithm == setting.algorithm && params == setting.params
         };
-        let is_same = |tried: &Tried| match new.found {
-            None if self.bound.is_some() => false,
-            _ => tried.is_like(new),
-        };
-        if self.tried.iter().any(|tried| is_other(tried) && is_same(tried)) {
+        if self.tried.iter().any(|tried| is_other(tried) && tried.time() == Some(time)) {
             self.free_windows.push(name);
         }
     }
-}
-
-/// Whether two settings differ in their windows at most.
-fn is_like_but_for_window(one: &Setting, other: &Setting) -> bool {
-    let window = other.params.get(Parameter::Window);
-    one.algorithm == other.algorithm && one.params.with(Parameter::Window, window) == other.params
 }
