@@ -1,4 +1,4 @@
-//! What leaves by streams: at once, or when the kernel has room.
+//! Transmission over streams: at once, or when the kernel has room.
 
 use std::io::IoSlice;
 
