@@ -233,21 +233,29 @@ impl Engine {
     }
 
     /// An error when a rank has ended that something here still waits for.
-    fn check_exited_peers(&self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
+    fn check_exited_peers(&mut self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
         for rank in 0..self.world.size() {
-            if let Some(how) = self.world.ended(rank).filter(|_| self.needs(rank).is_some()) {
+            if self.needs(rank).is_some()
+                && let Some(how) = self.ended(rank)
+            {
                 return Err(CommError::PeerDied { rank, how });
             }
         }
         let Some((pattern, among)) = wanted else { return Ok(()) };
+        let me = self.rank;
         let mut senders = among
             .iter()
-            .filter(|&&rank| rank != self.rank && pattern.from.is_none_or(|from| from == rank))
-            .map(|&rank| self.world.ended(rank).map(|how| (rank, how)));
+            .filter(|&&rank| rank != me && pattern.from.is_none_or(|from| from == rank))
+            .map(|&rank| self.ended(rank).map(|how| (rank, how)));
         // A matching message can still come, unless all its possible senders have ended.
         let Some(Some((rank, how))) = senders.next() else { return Ok(()) };
         let all = senders.all(|ended| ended.is_some());
         if all { Err(CommError::PeerDied { rank, how }) } else { Ok(()) }
+    }
+
+    /// How a rank has ended of which no more frames come.
+    fn ended(&mut self, rank: Rank) -> Option<String> {
+        self.world.ended(rank).filter(|_| !self.link.may_bring(rank))
     }
 
     /// What is under way with a peer, in words.

@@ -52,6 +52,12 @@ pub trait Link {
     /// `into` must be valid for writes of `len` bytes.
     unsafe fn take(&mut self, from: Rank, into: *mut u8, len: usize) -> Result<usize, CommError>;
 
+    /// Whether frames of a rank that has ended may still be on their way; asked only then. A link
+    /// that says so for more than a moment keeps the ranks that wait for it from failing.
+    fn may_bring(&mut self, _from: Rank) -> bool {
+        false
+    }
+
     /// From now on a peer's news ends the next [`Link::sleep`]; the caller looks once more first.
     fn arm(&mut self) {}
 

@@ -21,7 +21,7 @@ pub trait World {
 
     /// How a rank ended, in words that follow "rank 3 died:"; `None` while it can still be reached.
     /// A rank to which the connection broke has ended for this one. What it sent before that is
-    /// there for the link to take once this says so.
+    /// there for the link to take once this says so, or [`crate::Link::may_bring`] says otherwise.
     fn ended(&self, rank: Rank) -> Option<String>;
 
     /// Ends every rank of the run with `code`. `missed` is the rank whose end this one met with.

@@ -5,7 +5,7 @@ pub(crate) mod socket;
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Rank};
 use laneway_message::{HEADER, Header, Link};
@@ -23,6 +23,10 @@ const BUFFER: usize = 16 << 10;
 
 /// No longer than this without a look at the board: a peer may end that we never connected to.
 const SLICE: Duration = Duration::from_millis(100);
+
+/// How long the end of a stream may take to arrive after its rank has ended: the kernel resends
+/// what a full socket dropped after 200 ms and more.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Between two attempts to connect to a peer whose queue is full.
 const KNOCK_AGAIN: Duration = Duration::from_millis(1);
@@ -74,6 +78,8 @@ pub(crate) struct Stream {
     /// The listener, the guests, then the streams we read (`readers` names them), then writers.
     polled: Vec<libc::pollfd>,
     readers: Vec<Rank>,
+    /// Since when a rank is known to have ended whose stream has not.
+    ending: Vec<Option<Instant>>,
     /// The last sleep has already asked poll.
     asked: bool,
     alone: bool,
@@ -101,6 +107,7 @@ impl Stream {
             guests: Vec::new(),
             polled: Vec::new(),
             readers: Vec::new(),
+            ending: vec![None; size as usize],
             asked: false,
             alone: size <= cores,
             board,
@@ -167,12 +174,16 @@ impl Stream {
 
     /// A guest that knows the token becomes a stream; any other is shown out.
     fn admit(&mut self, guest: Guest) {
-        let Some(from) = socket::greeted(&self.board, &guest.hello) else { return };
+        if let Some(from) = socket::greeted(&self.board, &guest.hello) {
+            self.admit_stream(from, guest.fd);
+        }
+    }
+
+    fn admit_stream(&mut self, from: Rank, fd: OwnedFd) {
         let place = &mut self.ins[from as usize];
         if place.is_none() {
             let buffer = vec![0; BUFFER].into_boxed_slice();
-            let stream = In { fd: guest.fd, buffer, start: 0, end: 0, dry: false, ended: false };
-            *place = Some(stream);
+            *place = Some(In { fd, buffer, start: 0, end: 0, dry: false, ended: false });
             self.readers.push(from);
         }
     }
@@ -370,11 +381,75 @@ impl Link for Stream {
         }
     }
 
+    fn may_bring(&mut self, from: Rank) -> bool {
+        let coming = match &self.ins[from as usize] {
+            Some(stream) => !stream.ended,
+            None => !self.guests.is_empty(),
+        };
+        let since = self.ending[from as usize].get_or_insert_with(Instant::now);
+        coming && since.elapsed() < LAST_WORDS
+    }
+
     fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError> {
         let unconnected = |to: &Rank| matches!(self.outs[*to as usize], Out::Unused);
         let slice = if writers.iter().any(unconnected) { KNOCK_AGAIN } else { SLICE };
         self.ask(limit.min(slice), writers)?;
         self.asked = true;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_may_come_until_the_stream_of_an_ended_rank_ends() {
+        for transport in [Transport::Unix, Transport::Tcp] {
+            let (mut board, _) = Board::create(2, transport).unwrap();
+            let (listener, address) = socket::listen(transport, 2).unwrap();
+            board.set_address(0, &address);
+            let board = Rc::new(board);
+            let mut here = Stream::new(board.clone(), transport, 0, listener, 1).unwrap();
+            let (there, _) = socket::listen(transport, 2).unwrap();
+            let mut peer = Stream::new(board.clone(), transport, 1, there, 1).unwrap();
+            assert!(!here.may_bring(1), "no stream was ever opened");
+
+            let header = Header::eager(0, 1, 3);
+            // SAFETY: the slice is valid for its length.
+            let begun = unsafe { peer.begin(0, &header, [1, 2, 3].as_ptr(), 3) };
+            let mut ready = Vec::new();
+            let begin = Instant::now();
+            while !ready.contains(&1) {
+                here.poll(&mut ready).unwrap();
+                peer.poll(&mut Vec::new()).unwrap();
+                assert!(begin.elapsed() < LAST_WORDS, "{begun:?}, and nothing came");
+            }
+            assert!(here.may_bring(1), "its stream is open");
+            drop(peer);
+            let mut read = [0; 3];
+            while here.may_bring(1) {
+                here.poll(&mut ready).unwrap();
+                if here.open(1).unwrap().is_some() {
+                    // SAFETY: the array is valid for its length.
+                    unsafe { here.take(1, read.as_mut_ptr(), 3) }.unwrap();
+                }
+                assert!(begin.elapsed() < LAST_WORDS / 2, "its end came and was not seen");
+            }
+            assert!(begun.unwrap().is_none_or(|count| count < 3) || read == [1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn an_open_stream_of_an_ended_rank_is_given_up_after_a_while() {
+        let (board, _) = Board::create(2, Transport::Unix).unwrap();
+        let (listener, _) = socket::listen(Transport::Unix, 2).unwrap();
+        let mut here = Stream::new(Rc::new(board), Transport::Unix, 0, listener, 1).unwrap();
+        // A process that inherited the socket holds it open.
+        let (kept, _held) = std::os::unix::net::UnixStream::pair().unwrap();
+        here.admit_stream(1, kept.into());
+        assert!(here.may_bring(1));
+        here.ending[1] = Instant::now().checked_sub(LAST_WORDS);
+        assert!(!here.may_bring(1));
     }
 }

@@ -124,6 +124,7 @@ fn limits() -> Vec<Case> {
 fn endings() -> Vec<Case> {
     let mut cases = Vec::new();
     for transport in TRANSPORTS {
+        cases.push(good("last-words", 6, transport));
         for scenario in ["leave", "leave-any", "leave-mid"] {
             cases.push(good(scenario, 3, transport));
         }

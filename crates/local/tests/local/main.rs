@@ -38,6 +38,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("code", endings::code),
     ("agree", endings::agree),
     ("leave", endings::leave),
+    ("last-words", endings::last_words),
     ("leave-any", endings::leave_any),
     ("leave-mid", endings::leave_mid),
     ("hang", endings::hang),

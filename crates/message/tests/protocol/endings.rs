@@ -107,6 +107,21 @@ fn a_receive_from_any_rank_waits_while_one_can_send() {
 }
 
 #[test]
+fn bytes_that_come_after_the_news_of_an_end_are_waited_for() {
+    let mut bytes = Header::eager(0, 1, 8).encode().to_vec();
+    bytes.extend([7; 8]);
+    for from in [Some(1), None] {
+        let hub = Hub::new(2);
+        hub.end_before_its_bytes(1, 0, &bytes, HOW);
+        let comm = hub.comm(0, 0, LONG);
+        let mut into = [0; 8];
+        assert_eq!(comm.recv(from, Some(1), &mut into).map(|message| message.len), Ok(8));
+        assert_eq!(into, [7; 8]);
+        assert_eq!(comm.recv(from, Some(1), &mut into), Err(died(1)));
+    }
+}
+
+#[test]
 fn the_last_words_of_a_rank_are_heard() {
     let hub = Hub::new(3);
     hub.comm(1, 0, LONG).send(0, 1, &[7; 9]).unwrap();

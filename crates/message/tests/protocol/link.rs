@@ -26,6 +26,9 @@ struct State {
     failing: Vec<Option<CommError>>,
     /// A rank that ends when the world is asked next: its stream, its last bytes, and how.
     ending: Option<(usize, Vec<u8>, String)>,
+    /// From which rank to which bytes come after the world has said that the sender ended: how
+    /// many more questions the link answers with "something may come", and the bytes.
+    late: Option<(usize, u32, Vec<u8>)>,
     /// Changes whenever a waiting rank may want to look.
     news: u64,
 }
@@ -45,6 +48,7 @@ impl Hub {
             ended: vec![None; count],
             failing: vec![None; count],
             ending: None,
+            late: None,
             news: 0,
         };
         Arc::new(Hub { size, state: Mutex::new(state), woken: Condvar::new() })
@@ -74,6 +78,13 @@ impl Hub {
     pub fn end_when_asked(&self, rank: Rank, to: Rank, bytes: &[u8], how: &str) {
         let ending = (self.stream(rank, to), bytes.to_vec(), how.into());
         self.change(|state| state.ending = Some(ending));
+    }
+
+    /// `rank` has ended, and its last bytes come when the link was asked three times for them.
+    pub fn end_before_its_bytes(&self, rank: Rank, to: Rank, bytes: &[u8], how: &str) {
+        let late = (self.stream(rank, to), 3, bytes.to_vec());
+        self.change(|state| state.late = Some(late));
+        self.end(rank, how);
     }
 
     /// From now on the links answer with an error when they shall move bytes of `rank`.
@@ -208,6 +219,24 @@ impl Link for Pieces {
             }
         });
         Ok(count)
+    }
+
+    fn may_bring(&mut self, from: Rank) -> bool {
+        let stream = self.hub.stream(from, self.rank);
+        let mut state = self.hub.state();
+        match state.late.take_if(|late| late.0 == stream) {
+            None => false,
+            Some((_, 0, bytes)) => {
+                state.streams[stream].extend(bytes);
+                state.news += 1;
+                true
+            }
+            Some((_, more, bytes)) => {
+                state.late = Some((stream, more - 1, bytes));
+                state.news += 1;
+                true
+            }
+        }
     }
 
     fn arm(&mut self) {
