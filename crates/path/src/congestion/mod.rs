@@ -21,12 +21,15 @@ pub(crate) struct Flight {
     bytes: u64,
     reordering: Reordering,
     counts: Counts,
+    /// A packet leaves again that the peer has: its next duplicate is not a spurious loss.
+    expects_duplicate: bool,
 }
 
 impl Flight {
     pub fn new(packet: usize) -> Flight {
         let (window, reordering) = (Window::new(packet), Reordering::default());
-        Flight { window, bytes: 0, reordering, counts: Counts::default() }
+        let counts = Counts::default();
+        Flight { window, bytes: 0, reordering, counts, expects_duplicate: false }
     }
 
     /// The longest payload of a packet; the window begins anew.
@@ -82,6 +85,8 @@ impl Flight {
         let marked = counts.marked.wrapping_sub(self.counts.marked);
         let again = counts.again.wrapping_sub(self.counts.again);
         self.counts = counts;
+        let expected = again > 0 && std::mem::take(&mut self.expects_duplicate);
+        let again = again - u16::from(expected);
         self.window.on_marks(u64::from(marked));
         let is_spurious = |_: &u16| self.window.on_spurious_loss(now, trip.smoothed);
         let spurious = (0..again).filter(is_spurious).count();
@@ -90,6 +95,11 @@ impl Flight {
             let window = self.reordering.window(now, trip);
             self.reordering.add(now, 2 * window, trip);
         }
+    }
+
+    /// A packet that the peer has, and has no receive for, is to leave again.
+    pub fn on_not_ready(&mut self) {
+        self.expects_duplicate = true;
     }
 
     /// A packet is lost.
@@ -117,5 +127,29 @@ impl Flight {
     /// Begins again with the first window.
     pub fn restart(&mut self) {
         self.window.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duplicate_for_a_receiver_that_was_not_ready_undoes_no_loss() {
+        let (last, smoothed) = (1_000_000, 1_000_000);
+        let trip = RoundTrip { last, smoothed, least: 900_000, is_old: false };
+        let mut flight = Flight::new(1000);
+        let mut now = 0;
+        while flight.has_room() {
+            now += 1;
+            flight.on_sent(now, 1000, trip);
+        }
+        flight.on_not_ready();
+        flight.on_loss(now, 1000, trip);
+        assert!(!flight.has_room(), "the loss took a part of the window");
+        flight.on_counts(now, Counts { marked: 0, again: 1 }, trip);
+        assert!(!flight.has_room(), "the packet was sent again because no receive was posted");
+        flight.on_counts(now, Counts { marked: 0, again: 2 }, trip);
+        assert!(flight.has_room(), "the loss was none");
     }
 }

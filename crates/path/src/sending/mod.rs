@@ -289,7 +289,9 @@ impl Sender {
             self.waits_for_receive = true;
             now + 2 * NOT_READY_APART
         } else {
-            self.lose_oldest(routes);
+            if let Some(flight) = self.lose_oldest(routes) {
+                flight.on_not_ready();
+            }
             self.not_ready_until = Some(now + timer.nanos());
             now + timer.nanos()
         };
