@@ -183,12 +183,14 @@ impl Mpi {
     ) -> CommError {
         let truncated = self.error_class(code) == self.flavour.error_truncate;
         match self.length(status) {
-            Ok(sent) if truncated && sent > room => CommError::Truncated {
-                from: status.source(self.flavour.status) as Rank,
-                tag: status.tag(self.flavour.status) as Tag,
-                sent,
-                room,
-            },
+            Ok(sent) if truncated && self.flavour.truncated_length && sent > room => {
+                CommError::Truncated {
+                    from: status.source(self.flavour.status) as Rank,
+                    tag: status.tag(self.flavour.status) as Tag,
+                    sent,
+                    room,
+                }
+            }
             _ => self.error(call, code),
         }
     }

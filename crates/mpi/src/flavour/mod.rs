@@ -84,6 +84,9 @@ pub struct Flavour {
     pub threads: [i32; 4],
     pub keys: Keys,
     pub error_truncate: i32,
+    /// Whether the status of a truncated receive has the length of the message. Others leave there
+    /// what the receive had room for, or what happened to be there.
+    pub truncated_length: bool,
     pub error_in_status: i32,
     /// Set where all ranks are parts of one process and time is virtual.
     pub simulator: Option<Simulator>,

@@ -54,6 +54,7 @@ pub fn table() -> Flavour {
             app_num: 0x6440_000d,
         },
         error_truncate: 14,
+        truncated_length: false,
         error_in_status: 17,
         simulator: None,
     }

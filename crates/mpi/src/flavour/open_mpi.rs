@@ -52,6 +52,7 @@ pub fn table(library: &Library) -> Result<Flavour, MpiError> {
             universe_size: 6,
         },
         error_truncate: 15,
+        truncated_length: true,
         error_in_status: 18,
         simulator: None,
     })

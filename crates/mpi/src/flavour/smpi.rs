@@ -65,6 +65,7 @@ pub fn table(library: &Library) -> Result<Flavour, MpiError> {
             last_used_code: -8,
         },
         error_truncate: 9,
+        truncated_length: true,
         error_in_status: 13,
         simulator: Some(Simulator { sleep: sleep(library)? }),
     })

@@ -52,6 +52,7 @@ pub fn table() -> Flavour {
             universe_size: 507,
         },
         error_truncate: 15,
+        truncated_length: false,
         error_in_status: 19,
         simulator: None,
     }
