@@ -1,8 +1,9 @@
 //! Frames over connections that migrate: one, or a few in turn, to every other rank.
 //!
 //! A connection carries messages in order. A frame is a message that begins with its header, and
-//! where its payload is long, further messages of payload alone. Receives wait at both ends; who
-//! has as many messages under way as receives wait at the peer has no room until one has arrived.
+//! where its payload is long, further messages of payload alone. The connections of an endpoint
+//! share buffers, of which each may have a few; who has as many messages under way as its peer may
+//! have buffers has no room until one has arrived.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
@@ -181,8 +182,8 @@ impl NetLink {
     fn give_back(&mut self, from: Rank, read: Option<Arrived>) {
         let (Some(peer), Some(read)) = (&self.peers[from as usize], read) else { return };
         let Some(id) = peer.connections[read.connection] else { return };
-        let posted = self.sides[peer.side].visit().post_receive(id, 0, read.bytes);
-        if let Err(error) = posted {
+        let given = self.sides[peer.side].visit().give_back(id, read.bytes);
+        if let Err(error) = given {
             self.roster.note(from, &format!("the connection from it: {error}"));
         }
     }
@@ -262,13 +263,10 @@ impl News<'_> {
         }
     }
 
-    /// A connection stands: receives wait from now on.
+    /// A connection stands: messages find buffers from now on.
     fn stands(&mut self, id: ConnectionId, rank: Rank, connection: usize) {
-        for _ in 0..RECEIVES {
-            let buffer = Vec::with_capacity(MESSAGE);
-            if self.endpoint.post_receive(id, 0, buffer).is_err() {
-                return self.roster.note(rank, "its connection broke at once");
-            }
+        if self.endpoint.share_receives(id, RECEIVES, MESSAGE).is_err() {
+            return self.roster.note(rank, "its connection broke at once");
         }
         if let Some(peer) = &mut self.peers[rank as usize] {
             peer.connections[connection] = Some(id);

@@ -7,7 +7,7 @@ use laneway_path::Bundle;
 /// The longest message: a part of a long payload is one, and no few bytes are left for another.
 pub(crate) const MESSAGE: usize = HEADER + PART;
 
-/// Receives that wait at each connection, and so messages that may be under way on it.
+/// Buffers that each connection may have, and so messages that may be under way on it.
 pub(crate) const RECEIVES: usize = 16;
 
 /// A message that has arrived, and the connection that gets its buffer back.

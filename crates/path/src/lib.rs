@@ -43,7 +43,7 @@ pub use connection::{Config, Connection, Counters, Departure, Event, Modify, Ref
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
 pub use histogram::Histogram;
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
-pub use paths::StreamState;
+pub use paths::{Evidence, StreamState};
 pub use sending::Payload;
 pub use state::{Cause, MigrationState, QpState};
 

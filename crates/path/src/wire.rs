@@ -174,6 +174,11 @@ fn write_report(echo: &Echo, out: &mut Vec<u8>) {
     out.extend(echo.counts.again.to_be_bytes());
 }
 
+/// Whether a packet is the first of a message, which needs a receive.
+pub fn begins_message(packet: &[u8]) -> bool {
+    matches!(packet, [DATA, flags, ..] if flags & FIRST != 0)
+}
+
 /// Parses a packet; `None` for anything that [`write()`] cannot have written.
 pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
     let mut bytes = Reader(packet);

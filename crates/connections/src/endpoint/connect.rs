@@ -217,6 +217,7 @@ impl Endpoint {
         if let Some(end) = self.connections.release(number) {
             self.release_streams(&end);
             self.lines.leave(&end.peers);
+            self.forget_probers();
         }
     }
 }

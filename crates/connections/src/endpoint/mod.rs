@@ -12,7 +12,9 @@ mod handshakes;
 mod health;
 mod lines;
 mod notices;
+mod probes;
 mod receive;
+mod shared;
 mod status;
 mod streams;
 mod transmit;
@@ -39,6 +41,8 @@ use health::Health;
 use lines::Lines;
 pub use lines::Traffic;
 use notices::Notices;
+use probes::Probers;
+use shared::Pool;
 pub use status::{ConnectionStatus, PathStatus, Status};
 use streams::Wanted;
 use transmit::Batch;
@@ -119,8 +123,11 @@ pub struct Endpoint {
     /// Streams that are to be opened.
     wanted: Wanted,
     notices: Notices,
+    probers: Probers,
     dropped: Dropped,
     batch: Batch,
+    /// Buffers that connections share.
+    pool: Pool,
     /// The number of times that arrivals were polled.
     pub(crate) served: Arc<AtomicU64>,
 }
@@ -138,6 +145,7 @@ impl Endpoint {
         }
         let kind = setup.kind()?;
         let lines = Lines::open(&paths, accepts)?;
+        let probers = Probers::new(&paths);
         let health = Health::new(&paths)?;
         if let Some(devices) = health.descriptor() {
             lines.watch(devices)?;
@@ -152,8 +160,10 @@ impl Endpoint {
             handshakes: Handshakes::new(secret, setup.security()?, accepts)?,
             wanted: Wanted::default(),
             notices: Notices::default(),
+            probers,
             dropped: Dropped::default(),
             batch: Batch::default(),
+            pool: Pool::default(),
             served: Arc::default(),
         })
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use laneway_path::wire::HEADER_BYTES;
+use laneway_path::wire::{HEADER_BYTES, begins_message};
 use laneway_path::{Nanos, PathId};
 
 use super::handshakes::is_handshake;
@@ -31,7 +31,7 @@ struct Seen {
 impl Endpoint {
     /// Takes what has arrived; false where nothing has.
     pub(super) fn receive(&mut self, now: Nanos) -> bool {
-        match self.lines.likely() {
+        match self.lines.likely(now) {
             Some(line) => self.receive_over(line, now),
             None => self.look(now),
         }
@@ -70,7 +70,7 @@ impl Endpoint {
         while turns.next().is_some() && self.look(now) {}
     }
 
-    fn receive_over(&mut self, by: LineId, now: Nanos) -> bool {
+    pub(super) fn receive_over(&mut self, by: LineId, now: Nanos) -> bool {
         if let Some(stream) = StreamId::of(by) {
             return self.receive_frames(by, stream, now);
         }
@@ -140,7 +140,9 @@ impl Endpoint {
         if seen.marked {
             end.connection.on_mark(path);
         }
+        self.pool.before(end, begins_message(body));
         end.connection.on_packet(seen.at, path, body);
+        self.pool.after(end);
         self.connections.mark(number);
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::io::IoSlice;
 
-use laneway_path::wire::HEADER_BYTES;
+use laneway_path::wire::{HEADER_BYTES, begins_message};
 use laneway_path::{Nanos, PathId};
 
 use super::connections::End;
@@ -294,7 +294,9 @@ impl Endpoint {
             self.dropped.forged += 1;
             return self.lines.streams.lose(stream);
         };
+        self.pool.before(end, begins_message(body));
         end.connection.on_frame(now, PathId(path as u8), body);
+        self.pool.after(end);
         self.connections.mark(number);
     }
 

@@ -84,6 +84,7 @@ impl Endpoint {
 
     /// Sends what one connection has to send; false where this is nothing.
     fn transmit_for(&mut self, now: Nanos, index: u32) -> bool {
+        self.share_probe(now, index);
         let Some(end) = self.connections.at(index) else { return false };
         end.is_dirty = false;
         if end.connection.needs_queue_state() {

@@ -58,8 +58,9 @@ impl Endpoint {
     /// Does what can be done now that these descriptors were looked at.
     pub(crate) fn serve(&mut self, descriptors: &[libc::pollfd; 2], now: Nanos) -> bool {
         let arrived = match descriptors.map(|descriptor| descriptor.revents != 0) {
-            [true, _] => self.receive(now),
-            [false, true] => self.look(now),
+            // The system has just said that nothing else is there.
+            [true, false] => self.receive_over(self.lines.hot(), now),
+            [_, true] => self.look(now),
             [false, false] => false,
         };
         self.go_on_after(arrived, now)

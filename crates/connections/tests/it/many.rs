@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laneway_connections::{ConnectionId, Endpoint, LocalPath, Options, Secret, Setup, What};
-use laneway_path::Event;
+use laneway_path::{Event, MigrationState};
 
 const CONNECTIONS: usize = 4096;
 /// Opened at a time.
@@ -18,10 +18,10 @@ const LOOKS: Duration = Duration::from_millis(10);
 /// Of one end of a connection that has carried a message.
 const MOST_BYTES: usize = 6 << 10;
 
-fn endpoint() -> Endpoint {
+fn endpoint(arms: bool) -> Endpoint {
     let local: SocketAddr = "127.0.0.1:0".parse().expect("address");
     let (paths, secret) = (vec![LocalPath::at(local); 2], Secret::none());
-    let setup = Setup { arms: false, ..Setup::usual() };
+    let setup = Setup { arms, ..Setup::usual() };
     Endpoint::open(Options { paths, secret, accepts: true, setup }).expect("an endpoint")
 }
 
@@ -77,7 +77,7 @@ fn open(endpoint: &mut Endpoint, to: &[SocketAddr], begun: Instant) -> Vec<Conne
 
 #[test]
 fn four_thousand_connections_carry_messages_and_stay_small() {
-    let [mut here, there] = [endpoint(), endpoint()];
+    let [mut here, there] = [endpoint(false), endpoint(false)];
     let (to, stop, (arrivals, arrived)) = (there.addresses(), AtomicBool::new(false), channel());
     let before = resident_bytes();
     thread::scope(|scope| {
@@ -104,4 +104,45 @@ fn four_thousand_connections_carry_messages_and_stay_small() {
         assert!(each <= MOST_BYTES, "{each} bytes for an end of a connection");
         assert_eq!((here.connections().count(), far.join().ok()), (CONNECTIONS, Some(CONNECTIONS)));
     });
+}
+
+fn packets(endpoint: &Endpoint) -> u64 {
+    endpoint.status().paths.iter().map(|path| path.sent.packets).sum()
+}
+
+/// Each connection would send a dozen packets a second.
+#[test]
+fn one_of_many_idle_connections_probes_for_all() {
+    const COUNT: usize = 128;
+    let mut ends = [endpoint(true), endpoint(true)];
+    let to = ends[1].addresses();
+    for label in 0..COUNT {
+        ends[0].begin_open(&to, label as u64, LIMIT).expect("begun");
+    }
+    let begun = Instant::now();
+    let armed = |ends: &[Endpoint; 2]| {
+        let all = ends.iter().flat_map(Endpoint::connections);
+        all.filter(|one| one.migration() == MigrationState::Armed).count()
+    };
+    let run = |ends: &mut [Endpoint; 2], until: &dyn Fn(&[Endpoint; 2]) -> bool| {
+        while !until(ends) {
+            assert!(begun.elapsed() < LIMIT, "{} armed", armed(ends));
+            for end in ends.iter_mut() {
+                end.wait(Duration::from_millis(1));
+                while end.poll().is_some() {}
+            }
+        }
+    };
+    run(&mut ends, &|ends| armed(ends) == 2 * COUNT);
+    // Their first probes follow the moment in which each was armed.
+    let rests = Instant::now();
+    run(&mut ends, &|_| rests.elapsed() > Duration::from_secs(1));
+    let before = ends.each_ref().map(packets);
+    let begins = Instant::now();
+    run(&mut ends, &|_| begins.elapsed() > Duration::from_secs(2));
+    let each = ends.each_ref().map(packets);
+    let sent = [each[0] - before[0], each[1] - before[1]];
+    println!("{sent:?} packets in 2 s of {COUNT} idle connections");
+    assert!(sent.iter().all(|sent| (4..COUNT as u64 / 2).contains(sent)), "{sent:?}");
+    assert_eq!(armed(&ends), 2 * COUNT);
 }

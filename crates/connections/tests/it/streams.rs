@@ -174,8 +174,9 @@ fn a_connection_without_receives_delays_no_other_and_keeps_little() {
     }
     ends.until("all arrive", |ends| ends.received(1, 0).len() == 40);
     assert!(ends.received(1, 0).iter().all(|bytes| *bytes == message(10)));
-    let migrations = ends.ends.iter().flat_map(Endpoint::connections);
-    assert!(migrations.into_iter().all(|one| one.counters().migrations == 0));
+    for one in ends.ends.iter().flat_map(Endpoint::connections) {
+        assert_eq!(one.counters().migrations, 0, "{:?}", one.counters());
+    }
 }
 
 /// Others on the network connect and say nothing, or something wrong; connections go on.
@@ -318,5 +319,45 @@ fn an_outage_of_both_paths_ends_soon_after_they_return() {
         pair.send(MESSAGES / 10);
         assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
         pair.until("both paths are there again", Pair::are_armed);
+    }
+}
+
+/// A connection has a few of the buffers that all share, and none while it is idle.
+#[test]
+fn messages_come_in_shared_buffers_while_these_are_given_back() {
+    for kind in [PathKind::Datagram, PathKind::Stream] {
+        let setup = Setup { kind: Some(kind), ..setup() };
+        let mut ends = Ends::new(local(), [setup; 2], 2);
+        let [first, second] = [0, 1].map(|connection| ends.ids[connection][1]);
+        for id in [first, second] {
+            ends.ends[1].share_receives(id, 2, 1000).expect("shared");
+        }
+        for (k, connection) in (0..6).flat_map(|k| [(k, 0), (k, 1)]) {
+            let id = ends.ids[connection][0];
+            ends.ends[0].send(id, k, vec![k as u8; 1000]).expect("sent");
+        }
+        let two = |ends: &Ends, connection| ends.received(1, connection).len() == 2;
+        ends.until("two of each", |ends| two(ends, 0) && two(ends, 1));
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(30) {
+            ends.step();
+        }
+        assert!(two(&ends, 0) && two(&ends, 1), "no more than two are lent");
+        for count in 3..=6 {
+            ends.ends[1].give_back(first, Vec::new()).expect("a connection");
+            ends.until("another one", |ends| ends.received(1, 0).len() == count);
+        }
+        assert!(two(&ends, 1), "{kind:?}: what one gives back is not lent to the other");
+        for count in 3..=6 {
+            ends.ends[1].give_back(second, vec![1; 1000]).expect("a connection");
+            ends.until("another one", |ends| ends.received(1, 1).len() == count);
+        }
+        for connection in 0..2 {
+            for (k, message) in ends.received(1, connection).iter().enumerate() {
+                assert!(*message == [k as u8; 1000], "{kind:?}, message {k}");
+            }
+        }
+        let connections: Vec<_> = ends.ends[1].connections().collect();
+        assert!(connections.iter().all(|one| !one.has_receive()), "an idle one holds no buffer");
     }
 }

@@ -11,6 +11,7 @@ mod migrate;
 mod modify;
 mod queue_pair;
 mod receive;
+mod shared;
 pub(crate) mod streams;
 mod timers;
 mod transmit;
@@ -195,6 +196,17 @@ impl Connection {
             self.on_taken(taken);
         }
         Ok(())
+    }
+
+    /// Whether a packet waits here for a receive. Where it came by a stream, the driver leaves the
+    /// next ones in there.
+    pub fn waits_for_receive(&self) -> bool {
+        self.receiver.waits_for_receive()
+    }
+
+    /// Whether a receive is posted for the next message that begins.
+    pub fn has_receive(&self) -> bool {
+        self.receiver.has_receive()
     }
 
     /// Whether the driver can take data for a path; it can until it says otherwise.

@@ -127,10 +127,10 @@ impl Connection {
         for echo in echoes {
             self.on_echo(now, echo);
         }
-        let waited = self.sender.waits_for_receive();
+        let before = self.sender.last_progress();
         self.sender.on_ack(now, expects, early, self.paths.routes());
-        if waited && !self.sender.waits_for_receive() {
-            self.paths.resume_streams(now);
+        if self.has_streams && self.sender.last_progress() > before {
+            self.paths.on_stream_progress(now);
         }
         for echo in echoes {
             let Some(route) = self.paths.get_mut(echo.path) else { continue };

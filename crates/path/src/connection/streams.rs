@@ -73,11 +73,6 @@ impl Connection {
         self.stale_stream.take()
     }
 
-    /// Whether a frame waits here for a receive: the driver leaves those behind it in the stream.
-    pub fn waits_for_receive(&self) -> bool {
-        self.receiver.waits_for_receive()
-    }
-
     /// The primary path works, and nothing is acknowledged: if its stream carries nothing, the
     /// connection leaves it, or opens it again.
     pub(super) fn doubt_stream(&mut self, now: Nanos) {

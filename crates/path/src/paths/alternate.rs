@@ -46,11 +46,13 @@ pub(crate) struct Watch {
     /// When the latest one of full length left; or when the path was armed, by such a packet.
     full_at: Nanos,
     unanswered: u32,
+    /// Another connection has asked; before this time its answer may come.
+    waits_until: Nanos,
 }
 
 impl Watch {
     fn new(now: Nanos) -> Watch {
-        Watch { asked_at: now, full_at: now, unanswered: 0 }
+        Watch { asked_at: now, full_at: now, unanswered: 0, waits_until: 0 }
     }
 
     /// When the path was probed last.
@@ -79,7 +81,10 @@ impl Watch {
 
     fn probe_at(&self, busy: bool) -> Nanos {
         // The first traffic after a rest does not wait: it must be known where it can go.
-        if busy { self.full_at + WATCH_BUSY } else { self.asked_at + WATCH_IDLE }
+        match busy {
+            true => self.full_at + WATCH_BUSY,
+            false => (self.asked_at + WATCH_IDLE).max(self.waits_until),
+        }
     }
 }
 
@@ -217,6 +222,27 @@ impl Alternate {
         }
     }
 
+    /// Another connection that probed the path at `asked_at` vouches for it with what is in `life`
+    /// now; whether that spares a probe, or soon may.
+    pub fn take_word(&mut self, now: Nanos, life: &Liveness, asked_at: Option<Nanos>) -> bool {
+        let Stage::Armed(watch) = &mut self.stage else { return false };
+        let [alive, carried] = life.proved_at();
+        if let Some(alive) = alive.filter(|at| *at > watch.asked_at) {
+            (watch.asked_at, watch.unanswered) = (alive, 0);
+            watch.full_at = carried.unwrap_or(0).max(watch.full_at);
+            if now < watch.probe_at(false) && !watch.needs_length(now, false, life) {
+                return true;
+            }
+        }
+        // It is waited for once: on a dead path each finds out for itself.
+        let has_waited = watch.waits_until >= watch.asked_at + WATCH_IDLE;
+        let has_asked = asked_at.is_some_and(|at| at > watch.asked_at && now < at + WATCH_BUSY);
+        if has_asked && !has_waited {
+            watch.waits_until = now + WATCH_BUSY;
+        }
+        has_asked && !has_waited
+    }
+
     /// The armed path is probed now, in full length or not, and this is what became of the last
     /// probe; false if too many were missed in a row.
     pub fn probe(&mut self, now: Nanos, full: bool, last: Probed) -> bool {
@@ -331,5 +357,30 @@ mod tests {
         let watch = alternate.watch().expect("it is armed");
         assert!(!watch.is_answered(&life), "a short packet says nothing of a long one");
         assert!(watch.needs_length(now, false, &life), "until it is answered");
+    }
+
+    #[test]
+    fn the_word_of_another_connection_spares_probes() {
+        let mut alternate = loading();
+        assert!(alternate.arm(0));
+        let (mut life, mut other) = (Liveness::default(), Liveness::default());
+        let due = alternate.probe_at(false).expect("it is armed");
+        assert!(!alternate.take_word(due, &life, None), "nothing is known");
+        let asked_at = due - 1;
+        assert!(alternate.take_word(due, &life, Some(asked_at)), "an answer may come");
+        assert_eq!(alternate.probe_at(false), Some(due + WATCH_BUSY));
+        let late = due + WATCH_BUSY;
+        assert!(!alternate.take_word(late, &life, Some(late - 1)), "not twice");
+        other.on_arrival(due + 2);
+        other.on_confirmed(asked_at);
+        other.on_carried(due + 2, asked_at);
+        life.take_word(&other);
+        assert_eq!(life.arrived_at(), None, "nothing came to this connection");
+        assert!(alternate.take_word(late, &life, Some(asked_at)));
+        let due = alternate.probe_at(false).expect("it is armed");
+        assert_eq!(due, asked_at + WATCH_IDLE);
+        assert!(!alternate.take_word(due, &life, Some(asked_at)), "that is known");
+        let watch = alternate.watch().expect("it is armed");
+        assert!(watch.is_answered(&life), "the probe that it was spared is answered");
     }
 }

@@ -6,10 +6,12 @@
 
 use crate::Nanos;
 
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Liveness {
     /// When the latest packet arrived over the path.
     arrived_at: Option<Nanos>,
+    /// The same over another connection, whose word was taken.
+    vouched_at: Option<Nanos>,
     /// When the latest packet left that is known to have arrived at the peer.
     confirmed_sent_at: Option<Nanos>,
     /// When the peer last reported the arrival of any packet.
@@ -42,29 +44,49 @@ impl Liveness {
         self.carried_sent_at = self.carried_sent_at.max(Some(sent_at));
     }
 
-    /// When the latest packet arrived.
+    /// Takes what another connection has seen of the path.
+    pub fn take_word(&mut self, other: &Liveness) {
+        self.vouched_at = self.vouched_at.max(other.arrived_at);
+        self.confirmed_sent_at = self.confirmed_sent_at.max(other.confirmed_sent_at);
+        self.reported_at = self.reported_at.max(other.reported_at);
+        self.carried_sent_at = self.carried_sent_at.max(other.carried_sent_at);
+        self.carried_at = self.carried_at.max(other.carried_at);
+    }
+
+    fn came_at(&self) -> Option<Nanos> {
+        self.arrived_at.max(self.vouched_at)
+    }
+
+    /// When the latest packet left that has proved that the path works in both directions, and the
+    /// latest one of full length.
+    pub fn proved_at(&self) -> [Option<Nanos>; 2] {
+        let [alive, carried] = [self.confirmed_sent_at, self.carried_sent_at];
+        [alive, carried].map(|at| at.filter(|at| self.came_at() >= Some(*at)))
+    }
+
+    /// When the latest packet of this connection arrived.
     pub fn arrived_at(&self) -> Option<Nanos> {
         self.arrived_at
     }
 
     /// Whether packets went through in both directions since then.
     pub fn is_alive_since(&self, then: Nanos) -> bool {
-        self.arrived_at >= Some(then) && self.confirmed_sent_at >= Some(then)
+        self.came_at() >= Some(then) && self.confirmed_sent_at >= Some(then)
     }
 
     /// The same for packets of full length towards the peer.
     pub fn carries_since(&self, then: Nanos) -> bool {
-        self.arrived_at >= Some(then) && self.carried_sent_at >= Some(then)
+        self.came_at() >= Some(then) && self.carried_sent_at >= Some(then)
     }
 
     /// When the path last proved that it carries packets of full length.
     pub fn last_carried(&self) -> Option<Nanos> {
-        self.arrived_at.min(self.carried_at)
+        self.came_at().min(self.carried_at)
     }
 
     /// When the path last showed a sign of life in both directions; this proves nothing about
     /// packets that left later.
     pub fn last_sign(&self) -> Option<Nanos> {
-        self.arrived_at.min(self.reported_at)
+        self.came_at().min(self.reported_at)
     }
 }

@@ -12,6 +12,7 @@ mod loss;
 mod replay;
 mod round_trip;
 mod route;
+mod shared;
 mod stream;
 mod trial;
 
@@ -23,6 +24,7 @@ use trial::Trial;
 pub(crate) use detection::{Doubt, Verdict};
 pub(crate) use round_trip::RoundTrip;
 pub(crate) use route::{Route, micros};
+pub use shared::Evidence;
 pub(crate) use stream::Stream;
 pub use stream::StreamState;
 pub(crate) use trial::Step;
@@ -155,10 +157,10 @@ impl Paths {
         changes
     }
 
-    /// The peer takes frames again that it had left in its streams.
-    pub fn resume_streams(&mut self, now: Nanos) {
+    /// The peer has taken frames of its streams, whatever the kernel saw of that.
+    pub fn on_stream_progress(&mut self, now: Nanos) {
         let streams = self.routes.iter_mut().filter_map(|route| route.stream.as_mut());
-        streams.for_each(|stream| stream.resume(now));
+        streams.for_each(|stream| stream.on_progress(now));
     }
 
     /// The longest payload of a packet; the windows begin anew.

@@ -137,6 +137,11 @@ impl Route {
         &self.liveness
     }
 
+    /// Takes what another connection has seen of this path.
+    pub fn take_word(&mut self, life: &Liveness) {
+        self.liveness.take_word(life);
+    }
+
     /// A packet that left by this path is known to have arrived.
     pub fn on_report(&mut self, now: Nanos) {
         self.liveness.on_report(now);

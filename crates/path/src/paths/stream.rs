@@ -38,7 +38,7 @@ pub(crate) struct Stream {
     acknowledged: u64,
     /// Whether some were not.
     holds_bytes: bool,
-    /// When the kernel last saw some acknowledged.
+    /// When the kernel last saw some acknowledged, or the peer has taken frames.
     progress_at: Nanos,
     asked_at: Nanos,
 }
@@ -79,8 +79,9 @@ impl Stream {
         self.asked_at = now;
     }
 
-    /// The peer takes frames again: only from now on may progress be expected.
-    pub fn resume(&mut self, now: Nanos) {
+    /// The peer has taken frames: only from now on may more progress be expected. Those that it
+    /// had left in its kernel move nothing in this one for a while.
+    pub fn on_progress(&mut self, now: Nanos) {
         self.progress_at = now;
     }
 
@@ -143,6 +144,8 @@ mod tests {
         stream.on_state(12 * STUCK, &state(1, true));
         assert!(stream.is_stuck(12 * STUCK, 0));
         assert_eq!(stream.progress_at(), 11 * STUCK);
+        stream.on_progress(12 * STUCK);
+        assert!(!stream.is_stuck(13 * STUCK - 1, 0), "the peer took what it had");
         stream.on_state(12 * STUCK, &state(9, false));
         assert!(!stream.is_stuck(20 * STUCK, 0), "all has arrived");
     }

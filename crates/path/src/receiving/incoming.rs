@@ -167,6 +167,11 @@ impl Incoming {
         self.early.front().is_some_and(Option::is_some)
     }
 
+    /// Whether a receive is posted for the next message that begins.
+    pub fn has_receive(&self) -> bool {
+        !self.receives.is_empty()
+    }
+
     pub fn has_early(&self) -> bool {
         self.held > 0
     }

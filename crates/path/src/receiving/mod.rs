@@ -76,6 +76,11 @@ impl Receiver {
         self.incoming.waits_for_receive()
     }
 
+    /// Whether a receive is posted for the next message that begins.
+    pub fn has_receive(&self) -> bool {
+        self.incoming.has_receive()
+    }
+
     /// Posts a receive. A packet may have waited for it; then the peer waits too, and is
     /// acknowledged at once. It may not fit either.
     pub fn post(&mut self, id: u64, buffer: Vec<u8>) -> Option<Taken> {
@@ -84,7 +89,7 @@ impl Receiver {
         if self.incoming.expects() == before && taken != Taken::Broken {
             return None;
         }
-        self.not_ready_at = None;
+        (self.not_ready_at, self.not_ready_due) = (None, false);
         self.owe(0, taken, true);
         Some(taken)
     }

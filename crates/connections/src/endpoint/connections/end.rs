@@ -8,6 +8,7 @@ use crate::driver::seal::Sealer;
 use crate::driver::setup::Setup;
 use crate::endpoint::handshakes::Offer;
 use crate::endpoint::lines::Peer;
+use crate::endpoint::shared::Share;
 use crate::endpoint::streams::OfPath;
 
 /// The two ends of a connection, as one of them sees them.
@@ -40,6 +41,8 @@ pub(in crate::endpoint) struct End {
     pub is_dirty: bool,
     /// Whether it waits for something to arrive at its peer.
     pub waits: bool,
+    /// The buffers that are lent to it, if any are.
+    pub share: Option<Share>,
     /// When it is looked at next, whatever happens.
     pub looked_at: Nanos,
 }
@@ -77,6 +80,7 @@ impl End {
             first_path,
             is_dirty: false,
             waits: false,
+            share: None,
             looked_at: Nanos::MAX,
         })
     }

@@ -2,11 +2,16 @@
 
 use std::os::fd::RawFd;
 
+use laneway_path::Nanos;
+
 use super::wire::{LineId, OPEN};
 use crate::system::readiness::Readiness;
 
 /// All lines are looked at this rarely, and the likely one in between.
 const RARELY: u32 = 8;
+/// Also if the program has not looked at all for this time: to one that comes each few
+/// milliseconds, packets of other lines would come late by many, and their paths look dead.
+const LONG: Nanos = 50_000;
 /// A line by which this many arrivals came in a row is watched apart from the others.
 const STEADY: u32 = 64;
 
@@ -19,12 +24,14 @@ pub(super) struct Focus {
     /// Whether a thread waits as well.
     is_served: bool,
     looks: u32,
+    /// When all lines were looked at last.
+    looked_at: Nanos,
 }
 
 impl Focus {
     pub fn new() -> Focus {
         let hot = LineId { path: 0, line: OPEN };
-        Focus { hot, in_a_row: 0, is_apart: false, is_served: false, looks: 0 }
+        Focus { hot, in_a_row: 0, is_apart: false, is_served: false, looks: 0, looked_at: 0 }
     }
 
     pub fn hot(&self) -> LineId {
@@ -32,9 +39,13 @@ impl Focus {
     }
 
     /// The line to look at now; `None` if it is time to look at all.
-    pub fn likely(&mut self) -> Option<LineId> {
+    pub fn likely(&mut self, now: Nanos) -> Option<LineId> {
         self.looks = self.looks.wrapping_add(1);
-        (!self.looks.is_multiple_of(RARELY)).then_some(self.hot)
+        let all = self.looks.is_multiple_of(RARELY) || now >= self.looked_at + LONG;
+        if all {
+            self.looked_at = now;
+        }
+        (!all).then_some(self.hot)
     }
 
     /// The line that is watched apart from the others, if one is.

@@ -227,9 +227,14 @@ impl Lines {
         self.streams.connect(path, wire.address, wire.device(), peer, owner, ends_at)
     }
 
+    /// The line that something came by last.
+    pub fn hot(&self) -> LineId {
+        self.focus.hot()
+    }
+
     /// The line to look at first, most of the time instead of all.
-    pub fn likely(&mut self) -> Option<LineId> {
-        self.focus.likely()
+    pub fn likely(&mut self, now: Nanos) -> Option<LineId> {
+        self.focus.likely(now)
     }
 
     /// Asks the system what can be read: the number of answers.
