@@ -6,6 +6,7 @@ use std::fmt::Write;
 use laneway_core::{Collective, Shape};
 use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, Kind, measure_sites};
+use laneway_needs::amount;
 use laneway_sim::Program;
 use laneway_sim::platform::{Layout, Platform};
 use laneway_sites::Sites;
@@ -186,7 +187,7 @@ fn losses(truth: &Platform, found: &Platform, seed: u64) -> Vec<(String, f64)> {
 
 #[test]
 fn random_sites_are_found_and_choices_from_that_are_as_good() {
-    let seeds = std::env::var("LANEWAY_SEEDS").unwrap_or("1:41".into());
+    let seeds = std::env::var("LANEWAY_SEEDS").unwrap_or(amount("1:16", "1:41").into());
     let (first, end) = seeds.split_once(':').expect("two seeds");
     let seeds = first.parse::<u64>().expect("a seed")..end.parse().expect("a seed");
     let (mut wrong, mut worst) = (Vec::new(), (0.0, String::new()));

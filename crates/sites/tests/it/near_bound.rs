@@ -2,6 +2,7 @@
 //! sites, one card and two, slow connections, blocks of 256 KiB to 4 MiB, from any root.
 
 use laneway_core::{Collective, Rank, Shape};
+use laneway_needs::amount;
 use laneway_sim::platform::Platform;
 use laneway_sites::Sites;
 
@@ -48,6 +49,7 @@ fn roots(sites: &Sites) -> Vec<Rank> {
 
 fn cells(network: &str) -> Vec<Cell> {
     let mut cells = Vec::new();
+    let mut number = 0;
     for connection in CONNECTIONS {
         let spec = format!("{network},connection={connection}");
         let platform = Platform::read(&spec).expect("a platform");
@@ -58,6 +60,11 @@ fn cells(network: &str) -> Vec<Cell> {
                 .iter()
                 .flat_map(|size| roots(&sites).into_iter().map(move |root| (*size, root)))
             {
+                // Two of five have every size with every root.
+                number += 1;
+                if number % 5 >= amount(2, 5) {
+                    continue;
+                }
                 let shape = Shape::new(op, ranks, size).with_root(root);
                 let choice = sites.choose(&shape).expect("a choice");
                 let over = choice.best.time / choice.bound.expect("a bound").time;
@@ -75,7 +82,7 @@ fn every_choice_is_within_five_percent_of_the_bound() {
         let threads = NETWORKS.map(|network| scope.spawn(move || cells(network)));
         threads.into_iter().flat_map(|thread| thread.join().expect("choices")).collect()
     });
-    assert_eq!(cells.len(), 480);
+    assert_eq!(cells.len(), amount(192, 480));
     let worst = cells.iter().max_by(|a, b| a.over.total_cmp(&b.over)).expect("a cell");
     println!("{} cells, the worst {worst}", cells.len());
     let is_bad = |cell: &&Cell| !(1.0 - 1e-9..=MOST).contains(&cell.over);
