@@ -89,3 +89,19 @@ impl Focus {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lines_are_looked_at_now_and_then_and_by_who_comes_rarely_each_time() {
+        let looks = |apart: Nanos| {
+            let mut focus = Focus::new();
+            (1..=800).filter(|k| focus.likely(LONG + k * apart).is_none()).count()
+        };
+        assert_eq!(looks(LONG), 800);
+        assert_eq!(looks(1), 101, "each eighth, and the first one");
+        assert!((200..300).contains(&looks(LONG / 4)));
+    }
+}
