@@ -23,7 +23,7 @@ const LEAST: &[(&str, &str, usize)] = &[
     ("laneway-cli", "measure_truth", 11),
     ("laneway-cli", "topo_opensm", 6),
     ("laneway-cli", "topo_agents", 3),
-    ("laneway-cli", "examples", 9),
+    ("laneway-cli", "examples", 10),
     ("laneway-topo", "failures", 8),
     ("laneway-topo", "repair", 11),
     ("laneway-topo", "job", 13),

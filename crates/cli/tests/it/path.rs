@@ -197,7 +197,7 @@ fn a_drill_over_both_paths_loses_nothing_and_has_more_than_one_path() {
     if !Need::Namespaces.is_met(program("tc").and(root)) {
         return;
     }
-    let faults = amount(1, 3);
+    let faults = amount(2, 3);
     let words = "drill --spread --kinds drop,carrier-receiver --sizes 64K --rate 40Mbit --faults";
     let count = faults.to_string();
     let words: Vec<&str> = words.split(' ').chain([&*count]).collect();
