@@ -6,7 +6,7 @@ use laneway_path::wire::{HEADER_BYTES, begins_message};
 use laneway_path::{Nanos, PathId};
 
 use super::handshakes::is_handshake;
-use super::lines::{LineId, Readable, StreamId, is_listener};
+use super::lines::{LineId, Readable, is_listener, is_stream};
 use super::{ConnectionId, Endpoint, What};
 use crate::driver::notice::CLOSE;
 use crate::system::clock::age;
@@ -71,7 +71,11 @@ impl Endpoint {
     }
 
     pub(super) fn receive_over(&mut self, by: LineId, now: Nanos) -> bool {
-        if let Some(stream) = StreamId::of(by) {
+        if is_stream(by) {
+            let Some(stream) = self.lines.streams.at(by) else {
+                self.lines.forget(by);
+                return false;
+            };
             return self.receive_frames(by, stream, now);
         }
         let mut buffer = self.lines.take_buffer();

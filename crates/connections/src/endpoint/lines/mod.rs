@@ -23,7 +23,7 @@ use crate::system::socket::{Arrival, MOST_BYTES, Socket};
 use crate::system::stream::Listener;
 use focus::Focus;
 pub(super) use streams::{
-    Change, Frames, HELLO_BYTES, PREFIX, Stage, StreamId, Streams, frames, is_listener,
+    Change, Frames, HELLO_BYTES, PREFIX, Stage, StreamId, Streams, frames, is_listener, is_stream,
 };
 pub use wire::Traffic;
 pub(super) use wire::{LineId, Peer, Wire};
@@ -194,6 +194,11 @@ impl Lines {
         Some(frames)
     }
 
+    /// A line is gone that was to be looked at.
+    pub fn forget(&mut self, line: LineId) {
+        self.focus.forget(line, &self.readiness);
+    }
+
     /// Sends frames over a stream of a path.
     pub fn send_frames(&mut self, path: PathId, stream: StreamId, pieces: &[IoSlice<'_>]) {
         let bytes = pieces.iter().map(|piece| piece.len()).sum();
@@ -270,9 +275,9 @@ impl Lines {
     /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
     pub fn descriptors(&self) -> [libc::pollfd; 2] {
         let hot = self.focus.hot();
-        let fd = match StreamId::of(hot) {
-            Some(stream) => self.streams.fd(stream),
-            None => self.wires[hot.path].fd(hot.line),
+        let fd = match is_stream(hot) {
+            true => self.streams.at(hot).map_or(-1, |stream| self.streams.fd(stream)),
+            false => self.wires[hot.path].fd(hot.line),
         };
         [readable(fd), self.readiness.descriptor()]
     }

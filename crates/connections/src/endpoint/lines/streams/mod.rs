@@ -40,9 +40,13 @@ const MOST_FRAME: usize = HEADER_BYTES + MOST_FRAME_BYTES + TAG_BYTES;
 const MOST_UNPROVEN: usize = 64;
 const PROOF_WITHIN: Nanos = 1_000_000_000;
 
-/// A stream by its place: another one may have it later.
+/// A stream, and no other that has its place later: what is said of one that is gone, by a
+/// connection or in a list of changes, must not strike its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) struct StreamId(u32);
+pub(in crate::endpoint) struct StreamId {
+    place: u32,
+    number: u64,
+}
 
 /// How far a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,7 @@ pub(in crate::endpoint) enum Stage {
 }
 
 struct Place {
+    id: StreamId,
     stream: Stream,
     path: usize,
     peer: IpAddr,
@@ -90,8 +95,10 @@ pub(in crate::endpoint) enum Change {
 pub(in crate::endpoint) struct Streams {
     listeners: Vec<Option<Listener>>,
     places: Vec<Option<Place>>,
+    /// Streams that there have been.
+    number: u64,
     /// Streams that connect, or that have no room.
-    pending: Vec<u32>,
+    pending: Vec<StreamId>,
     /// Streams that are not open, and those among them of peers that have not proved themselves.
     opening: usize,
     unproven: usize,
@@ -106,13 +113,13 @@ pub(in crate::endpoint) struct Streams {
 
 impl StreamId {
     pub fn line(self, path: usize) -> LineId {
-        LineId { path, line: FIRST + self.0 as usize }
+        LineId { path, line: FIRST + self.place as usize }
     }
+}
 
-    /// The stream of a line, if it is one.
-    pub fn of(line: LineId) -> Option<StreamId> {
-        line.line.checked_sub(FIRST).map(|place| StreamId(place as u32))
-    }
+/// Whether a line is that of a stream, or was.
+pub(in crate::endpoint) fn is_stream(line: LineId) -> bool {
+    line.line >= FIRST
 }
 
 /// Whether others connect to this line.
@@ -125,6 +132,7 @@ impl Streams {
         Streams {
             listeners: Vec::new(),
             places: Vec::new(),
+            number: 0,
             pending: Vec::new(),
             opening: 0,
             unproven: 0,
@@ -152,16 +160,28 @@ impl Streams {
     }
 
     fn place(&self, stream: StreamId) -> Option<&Place> {
-        self.places.get(stream.0 as usize)?.as_ref()
+        self.places.get(stream.place as usize)?.as_ref().filter(|place| place.id == stream)
     }
 
     fn place_mut(&mut self, stream: StreamId) -> Option<&mut Place> {
-        self.places.get_mut(stream.0 as usize)?.as_mut()
+        self.places.get_mut(stream.place as usize)?.as_mut().filter(|place| place.id == stream)
+    }
+
+    /// The stream of a line, while there is one.
+    pub fn at(&self, line: LineId) -> Option<StreamId> {
+        let place = self.places.get(line.line.checked_sub(FIRST)?)?.as_ref();
+        place.filter(|place| place.path == line.path).map(|place| place.id)
+    }
+
+    /// The next one, at a place that is free.
+    fn next_id(&mut self) -> StreamId {
+        self.number += 1;
+        let free = self.places.iter().position(Option::is_none).unwrap_or(self.places.len());
+        StreamId { place: free as u32, number: self.number }
     }
 
     fn put(&mut self, place: Place) -> Option<StreamId> {
-        let free = self.places.iter().position(Option::is_none).unwrap_or(self.places.len());
-        let stream = StreamId(free as u32);
+        let (stream, free) = (place.id, place.id.place as usize);
         let key = stream.line(place.path).key();
         self.readiness.add(place.stream.fd(), key).ok()?;
         if free == self.places.len() {
@@ -188,6 +208,7 @@ impl Streams {
         stream.connect(local, peer).ok()?;
         let stage = Stage::Connecting;
         let place = Place {
+            id: self.next_id(),
             stream,
             path,
             peer: peer.ip(),
@@ -214,6 +235,7 @@ impl Streams {
                 continue;
             }
             let place = Place {
+                id: self.next_id(),
                 stream,
                 path,
                 peer: from.ip(),
@@ -247,7 +269,7 @@ impl Streams {
 
     /// Whether room to send is waited for.
     pub fn is_full(&self, stream: StreamId) -> bool {
-        self.pending.contains(&stream.0)
+        self.pending.contains(&stream)
     }
 
     /// The peer has proved that it is the other end of this connection.
@@ -261,12 +283,13 @@ impl Streams {
 
     /// Gives a stream up: it is reset.
     pub fn close(&mut self, stream: StreamId) {
-        let Some(place) = self.places.get_mut(stream.0 as usize).and_then(Option::take) else {
+        if self.place(stream).is_none() {
             return;
-        };
+        }
+        let Some(place) = self.places[stream.place as usize].take() else { return };
         self.opening -= usize::from(place.stage != Stage::Open);
         self.unproven -= usize::from(place.stage == Stage::Unproven);
-        self.pending.retain(|pending| *pending != stream.0);
+        self.pending.retain(|pending| *pending != stream);
         // Its number may be another socket's next.
         self.readiness.rejoin();
     }
@@ -309,8 +332,9 @@ impl Streams {
         }
         for place in 0..self.places.len() {
             let late = self.places[place].as_ref();
-            if late.is_some_and(|place| place.stage != Stage::Open && place.ends_at <= now) {
-                self.lose(StreamId(place as u32));
+            let late = late.filter(|place| place.stage != Stage::Open && place.ends_at <= now);
+            if let Some(id) = late.map(|place| place.id) {
+                self.lose(id);
             }
         }
     }
@@ -321,7 +345,10 @@ impl Streams {
     /// Takes what has arrived: frames that are whole. `None` where nothing has, or no more is to be
     /// expected.
     pub fn receive(&mut self, stream: StreamId, buffer: &mut [u8]) -> Option<Frames> {
-        let place = self.places.get_mut(stream.0 as usize)?.as_mut()?;
+        let place = self.places.get_mut(stream.place as usize)?.as_mut()?;
+        if place.id != stream {
+            return None;
+        }
         if place.stage == Stage::Connecting {
             self.go_on_connecting(stream);
             return None;

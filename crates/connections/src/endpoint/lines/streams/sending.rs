@@ -46,17 +46,16 @@ impl Streams {
         } else {
             self.readiness.pause(fd, key, wanted);
         }
-        self.pending.retain(|pending| *pending != stream.0);
+        self.pending.retain(|pending| *pending != stream);
         if wanted {
-            self.pending.push(stream.0);
+            self.pending.push(stream);
         }
     }
 
     /// Goes on with those that connect, or had no room.
     pub fn go_on(&mut self) {
         let mut at = 0;
-        while let Some(&place) = self.pending.get(at) {
-            let stream = StreamId(place);
+        while let Some(&stream) = self.pending.get(at) {
             let stays = match self.place(stream).map(|place| place.stage) {
                 None => {
                     self.pending.remove(at);
@@ -65,7 +64,7 @@ impl Streams {
                 Some(Stage::Connecting) => self.go_on_connecting(stream),
                 Some(_) => self.go_on_sending(stream),
             };
-            at += usize::from(stays && self.pending.get(at) == Some(&place));
+            at += usize::from(stays && self.pending.get(at) == Some(&stream));
         }
     }
 

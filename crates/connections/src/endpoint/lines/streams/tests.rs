@@ -20,7 +20,7 @@ fn open(bytes_at_once: bool) -> (Streams, StreamId, TcpStream) {
     while streams.places.is_empty() {
         streams.accept(0, 0);
     }
-    let stream = StreamId(0);
+    let stream = StreamId { place: 0, number: 1 };
     assert_eq!(streams.get(stream).map(|found| found.0), Some(Stage::Unproven));
     streams.open(stream, 7);
     (streams, stream, peer)
@@ -127,4 +127,26 @@ fn peers_without_proof_are_few_and_let_go() {
     assert_eq!(streams.unproven, MOST_UNPROVEN);
     streams.on_timeout(5 + PROOF_WITHIN);
     assert_eq!((streams.unproven, streams.opening, streams.next_at()), (0, 0, None));
+}
+
+#[test]
+fn a_stream_that_takes_the_place_of_a_lost_one_is_another() {
+    let (mut streams, lost, _peer) = open(true);
+    streams.lose(lost);
+    let at = streams.listeners[0].as_ref().map(Listener::fd).expect("a listener");
+    // SAFETY: the descriptor stays open for the call.
+    let listener = unsafe { std::os::fd::BorrowedFd::borrow_raw(at) };
+    let address = std::net::TcpListener::from(listener.try_clone_to_owned().expect("a copy"));
+    let address = address.local_addr().expect("an address");
+    let _next = TcpStream::connect(address).expect("a listener");
+    while streams.at(lost.line(0)).is_none() {
+        streams.accept(0, 0);
+    }
+    let next = streams.at(lost.line(0)).expect("it has the place");
+    assert_ne!(next, lost);
+    assert!(streams.get(lost).is_none() && streams.get(next).is_some());
+    // What was said of the first one does not close the second.
+    assert_eq!(streams.next_change(), Some(Change::Lost { owner: 7, path: 0, stream: lost }));
+    streams.close(lost);
+    assert_eq!(streams.get(next).map(|found| found.0), Some(Stage::Unproven));
 }
