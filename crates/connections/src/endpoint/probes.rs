@@ -60,8 +60,9 @@ impl Endpoint {
 
     /// A connection has ended: entries of those that are gone do not pile up.
     pub(super) fn forget_probers(&mut self) {
-        let here = self.connections.iter().count();
-        if self.probers.of.len() > MOST_OLD + here {
+        let entries = self.probers.of.len();
+        // Counting is left out where there is nothing to forget: thousands may end at once.
+        if entries > MOST_OLD && entries > MOST_OLD + self.connections.iter().count() {
             self.probers.of.retain(|_, prober| self.connections.get(*prober).is_some());
         }
     }
